@@ -1,0 +1,73 @@
+/**
+ * What a complete command line leads to, in upstream's order, which shows from outside: a broken log configuration comes
+ * before `--version`, that before the missing path, the path before the probe, and the probe looks at nothing else.
+ */
+
+import * as lines from "../log/catalogue.ts"
+import { goQuote } from "../log/goQuote.ts"
+import type { Line, LogSettings } from "../log/Log.ts"
+import type { Settings } from "./Flags.ts"
+import { durationText } from "./values.ts"
+
+/** A line to be logged. */
+export interface Entry {
+  readonly line: Line
+  readonly values?: Readonly<Record<string, unknown>>
+}
+
+/** Log the entries with a log made of `log`, then do what `kind` says. */
+export type Decision = { readonly log: LogSettings; readonly entries: ReadonlyArray<Entry> } & (
+  | { readonly kind: "exit"; readonly code: 0 | 1; readonly stdout?: string }
+  | { readonly kind: "probe" }
+  | { readonly kind: "run" }
+)
+
+export function decide(settings: Settings, argv0: string, version: string): Decision {
+  const { log } = settings
+  const invalid = loggingErrors(log)
+  if (invalid !== undefined) {
+    // No log can be made of settings that are wrong: the reason comes as text, whatever the format.
+    const values = { err: invalid }
+    return { kind: "exit", code: 1, log: { ...log, format: "text" }, entries: [{ line: lines.loggingInvalid, values }] }
+  }
+  if (settings.version) return { kind: "exit", code: 0, stdout: `${argv0} ${version}\n`, log, entries: [] }
+  if (settings.kubeletRegistrationPath === "") {
+    return { kind: "exit", code: 1, log, entries: [{ line: lines.pathRequired }] }
+  }
+  if (settings.mode === "kubelet-registration-probe") return { kind: "probe", log, entries: [] }
+
+  const entries: Array<Entry> = [
+    { line: lines.version, values: { version } },
+    { line: lines.running, values: { mode: settings.mode } }
+  ]
+  if (settings.healthPort > 0 && settings.httpEndpoint !== "") {
+    return { kind: "exit", code: 1, log, entries: [...entries, { line: lines.bothHealthFlags }] }
+  }
+  if (settings.connectionTimeoutGiven) entries.push({ line: lines.connectionTimeoutDeprecated })
+  if (settings.deprecated.length > 0) {
+    entries.push({ line: lines.deprecatedFlags, values: { flags: settings.deprecated.join(" ") } })
+  }
+  return { kind: "run", log, entries }
+}
+
+/**
+ * Why these logging flags cannot be used, in the words of component-base, several in brackets; undefined if they can.
+ * Split streams and info buffers, which upstream forbids for want of a feature gate, are usable here.
+ */
+export function loggingErrors(log: LogSettings): string | undefined {
+  const errors: Array<string> = []
+  if (log.flushFrequencyMs <= 0) {
+    errors.push(
+      `flushFrequency: Invalid value: ${goQuote(durationText(log.flushFrequencyMs))}: Must be greater than zero`
+    )
+  }
+  if (log.format !== "text" && log.format !== "json") {
+    errors.push(`format: Invalid value: ${goQuote(log.format)}: Unsupported log format`)
+  }
+  // An empty format counts as text to the check that comes last.
+  if (log.vmodule.length > 0 && log.format !== "text" && log.format !== "") {
+    errors.push("vmodule: Forbidden: Only supported for text log format")
+  }
+  if (errors.length === 0) return undefined
+  return errors.length === 1 ? errors[0] : `[${errors.join(", ")}]`
+}

@@ -1,0 +1,121 @@
+/**
+ * Every line that is printed: text, severity, level, caller. People grep for these, so a text changes only on purpose.
+ * The first part is that of node-driver-registrar v2.17: texts and levels to the letter, and the source positions too,
+ * since `--vmodule` selects by them. Which transition logs which line is decided in machine/report.ts.
+ * Left out there: the lines on the Go scheduler (`maxprocs: …`) and on Go's accept loop, which have no counterpart here.
+ */
+
+import type { Line } from "./Log.ts"
+
+function info(caller: string, v: number, message: string): Line {
+  return { severity: "info", v, caller, message }
+}
+
+function error(caller: string, message: string): Line {
+  return { severity: "error", v: 0, caller, message }
+}
+
+// --- upstream: start ------------------------------------------------------------------------------------------------
+
+/** err */
+export const loggingInvalid = error("main.go:125", "LoggingConfiguration is invalid")
+export const pathRequired = error("main.go:135", "kubelet-registration-path is a required parameter")
+/** version */
+export const version = info("main.go:145", 0, "Version")
+/** mode: the text of the flag */
+export const running = info("main.go:146", 0, "Running node-driver-registrar")
+export const bothHealthFlags = error("main.go:149", "Only one of `--health-port` and `--http-endpoint` can be set")
+export const connectionTimeoutDeprecated = info(
+  "main.go:160",
+  0,
+  "--connection-timeout is deprecated and will have no effect"
+)
+
+// --- upstream: the driver -------------------------------------------------------------------------------------------
+
+/** csiAddress: as given */
+export const openingConnection = info("main.go:163", 1, "Attempting to open a gRPC connection")
+/** address: with its scheme */
+export const connecting = info("connection/connection.go:234", 5, "Connecting")
+/** address */
+export const stillConnecting = info("connection/connection.go:253", 0, "Still connecting")
+/** address */
+export const lostConnection = error("connection/connection.go:208", "Lost connection")
+/** err */
+export const errorConnecting = error("main.go:167", "Error connecting to CSI driver")
+export const callingDriver = info("main.go:171", 1, "Calling CSI driver to discover driver name")
+/** method, request: JSON text */
+export const grpcCall = info("connection/connection.go:264", 5, "GRPC call")
+/** response: JSON text, `{}` on error; err: null or the text */
+export const grpcResponse = info("connection/connection.go:270", 5, "GRPC response")
+/** err. The spelling is what people grep for. */
+export const errorRetrievingName = error("main.go:177", "Error retreiving CSI driver name")
+/** csiDriverName */
+export const driverName = info("main.go:180", 2, "CSI driver name")
+
+// --- upstream: the registration socket ------------------------------------------------------------------------------
+
+/** err. Without a text of its own, as upstream. */
+export const socketPathUnusable = error("node_register.go:46", "")
+/** socketPath */
+export const startingServer = info("node_register.go:56", 0, "Starting Registration Server")
+/** err, socketPath */
+export const failedToListen = error("node_register.go:59", "Failed to listen on socket")
+/** socketPath */
+export const serverStarted = info("node_register.go:66", 0, "Registration Server started")
+/** err */
+export const serverStopped = error("node_register.go:81", "Registration Server stopped serving")
+/** err, socketfile */
+export const errorClosingSocket = error("node_register.go:174", "Error closing socket")
+/** err, socket */
+export const failedToRemoveSocket = error("node_register.go:186", "Failed to remove socket with error")
+
+// --- upstream: the kubelet ------------------------------------------------------------------------------------------
+
+/** request: text form, empty as a rule */
+export const getInfo = info("main.go:90", 4, "Received GetInfo call")
+/** status: text form */
+export const notify = info("main.go:102", 0, "Received NotifyRegistrationStatus call")
+/** err: the kubelet's text */
+export const registrationFailed = error(
+  "main.go:104",
+  "Registration process failed with error, restarting registration container"
+)
+
+// --- upstream: HTTP -------------------------------------------------------------------------------------------------
+
+export const skippingHttp = info("node_register.go:96", 0, "Skipping HTTP server")
+/** endpoint */
+export const startingHttp = info("node_register.go:99", 0, "Starting HTTP server")
+/** endpoint */
+export const startingProfiling = info("node_register.go:129", 0, "Starting profiling")
+/** err. Without a text of its own, as upstream. */
+export const httpError = error("node_register.go:138", "")
+/** socketfile */
+export const healthCheckConnecting = info("node_register.go:144", 4, "Attempting to open a gRPC connection")
+export const healthCheckCalling = info(
+  "node_register.go:152",
+  4,
+  "Calling node registrar to check if it still responds"
+)
+export const healthCheckSucceeded = info("node_register.go:115", 5, "Health check succeeded")
+/** err */
+export const healthCheckFailed = error("node_register.go:111", "Health check failed")
+/** err: why the socket could not be looked at */
+export const healthCheckNoStat = error("node_register.go:120", "Health check failed")
+export const healthCheckNoSocket = error(
+  "node_register.go:124",
+  "Health check failed, registration socket does not exist"
+)
+
+// --- ours -----------------------------------------------------------------------------------------------------------
+// The caller is `registrar.ts:N`. N is an invented position: the next free ten, never given twice, never changed.
+
+/** flags: the names, as given */
+export const deprecatedFlags = info("registrar.ts:10", 0, "Flags of klog are accepted and have no effect")
+/** state, context: JSON */
+export const dumpState = info("registrar.ts:20", 0, "SIGQUIT: state")
+/** at, event, before, after */
+export const dumpTransition = info("registrar.ts:30", 0, "SIGQUIT: transition")
+/** err */
+export const programFault = error("registrar.ts:40", "The registrar itself has failed")
