@@ -1,0 +1,41 @@
+/** Signals, flags, fast modes, then the program: the order of everything that happens. Imported by nobody. */
+import { decide } from "./services/flags/decide.ts"
+import { readFlags } from "./services/flags/Flags.ts"
+import { makeLog } from "./services/log/Log.ts"
+import { makeOutput } from "./services/log/Output.ts"
+import { installSignals } from "./services/signals/Signals.ts"
+import { version } from "./version.ts"
+
+const signals = installSignals(process)
+const stdout = makeOutput(1)
+const stderr = makeOutput(2)
+const argv0 = process.argv[1] ?? process.argv0
+
+const main = async (): Promise<void> => {
+  const read = readFlags(process.argv.slice(2), argv0)
+  if (read.kind === "exit") {
+    if (read.stdout !== undefined) stdout.write(read.stdout)
+    if (read.stderr !== undefined) stderr.write(read.stderr)
+    return process.exit(read.code)
+  }
+  const { settings } = read
+  const decision = decide(settings, argv0, version)
+  const log = makeLog(decision.log)
+  for (const { line, values } of decision.entries) log.write(line, values)
+  if (decision.kind === "probe") return process.exit(0)
+  if (decision.kind === "exit") {
+    if (decision.stdout !== undefined) stdout.write(decision.stdout)
+    log.flush()
+    return process.exit(decision.code)
+  }
+
+  const { pieces, loadProgram } = await import("./services/load.ts")
+  for (const load of pieces) {
+    await load()
+    await new Promise(setImmediate)
+  }
+  const { run } = await loadProgram()
+  run({ settings, log, signals, exit: (code) => process.exit(code) })
+}
+
+void main()

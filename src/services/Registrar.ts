@@ -1,0 +1,136 @@
+/**
+ * One driver's chart, running: which effect stands behind which of its actors, and who hears its transitions. The only place that knows both the
+ * chart and the services. Several may run in one process, each with its own layers.
+ */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { createActor } from "xstate"
+
+import type { Input, Output } from "../machine/context.ts"
+import type { DriverEvent, KubeletEvent, ProcessEvent, RegistrarEvent, SocketEvent } from "../machine/events.ts"
+import type { Announcement } from "../machine/registrar.ts"
+import { registrarMachine } from "../machine/registrar.ts"
+import { lifecycleState, type RegistrarSnapshot, transitionLines } from "../machine/report.ts"
+import { makeBridge } from "./Bridge.ts"
+import { DriverConnection } from "./driver/DriverConnection.ts"
+import { Klog } from "./Klog.ts"
+import * as lines from "./log/catalogue.ts"
+import { RegistrationServer } from "./registration/RegistrationServer.ts"
+import { Status } from "./Status.ts"
+
+export interface Registrar {
+  /** For signals and crashes; everything else the chart hears from its own actors. */
+  readonly send: (event: ProcessEvent) => void
+  /** How the chart ended. Dies when the chart itself has a fault. */
+  readonly outcome: Effect.Effect<Output>
+  /** Fibers that work for this chart at this moment, timers included. */
+  readonly live: Effect.Effect<number>
+}
+
+export type RegistrarServices = DriverConnection | RegistrationServer | Status | Klog
+
+const stillConnectingEveryMs = 10_000
+
+/** Starts the chart. The scope's end stops it, whatever state it is in, and releases what its actors hold. */
+export const makeRegistrar = (
+  input: Input & { readonly csiAddress: string }
+): Effect.Effect<Registrar, never, RegistrarServices | Scope.Scope> =>
+  Effect.gen(function* () {
+    const log = yield* Klog
+    const status = yield* Status
+    const bridge = yield* makeBridge<DriverConnection | RegistrationServer>()
+
+    const actors = {
+      identify: bridge.hold<DriverEvent>((_, send) =>
+        Effect.gen(function* () {
+          const driver = yield* DriverConnection
+          const name = yield* driver.identify((obstacle) => send({ type: "driver.awaited", obstacle }))
+          send({ type: "driver.identified", name })
+          return yield* Effect.never
+        }).pipe(
+          Effect.catchTags({
+            DriverUnavailableError: ({ obstacle }) => tell(() => send({ type: "driver.unavailable", obstacle })),
+            DriverRejectedError: ({ failure }) => tell(() => send({ type: "driver.rejected", failure }))
+          })
+        )
+      ),
+      watchDriver: bridge.hold<DriverEvent>((_, send) =>
+        Effect.flatMap(DriverConnection, (driver) =>
+          Effect.andThen(
+            driver.lost,
+            tell(() => send({ type: "driver.lost" }))
+          )
+        )
+      ),
+      serve: bridge.hold<KubeletEvent | SocketEvent>((_, send) =>
+        Effect.flatMap(RegistrationServer, (server) => Effect.andThen(server.serve(send), Effect.never))
+      ),
+      announce: bridge.hold<SocketEvent, Announcement>((announcement, send) =>
+        Effect.gen(function* () {
+          const server = yield* RegistrationServer
+          const placement = yield* server.announce(announcement)
+          send({ type: "socket.placed", ...placement })
+          return yield* Effect.never
+        }).pipe(
+          Effect.catchTags({
+            DisplacedError: () => tell(() => send({ type: "socket.displaced" })),
+            SocketUnavailableError: ({ failure }) => tell(() => send({ type: "socket.failed", failure }))
+          })
+        )
+      ),
+      drain: bridge.call(bridge.drained)
+    }
+
+    const done = yield* Deferred.make<Output>()
+    const narrate = status.subscribe(({ before, event, after }) => {
+      for (const { values, ...line } of transitionLines(before, event, after)) log.write(line, values)
+    })
+    const actor = yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        const machine = registrarMachine.provide({ actors })
+        const created = createActor(machine, {
+          input,
+          clock: bridge.clock,
+          inspect: (inspected) => {
+            if (inspected.type !== "@xstate.snapshot" || inspected.actorRef !== created) return
+            status.record(inspected.event as RegistrarEvent, inspected.snapshot as RegistrarSnapshot)
+          }
+        })
+        return created
+      }),
+      (started) =>
+        Effect.sync(() => {
+          started.stop()
+          narrate()
+        })
+    )
+    actor.subscribe({
+      next: (snapshot) => {
+        if (snapshot.status === "done") Deferred.doneUnsafe(done, Effect.succeed(snapshot.output as Output))
+      },
+      error: (error) => Deferred.doneUnsafe(done, Effect.die(error))
+    })
+    log.write(lines.openingConnection, { csiAddress: input.csiAddress })
+    yield* Effect.forkScoped(
+      remindWhileConnecting(
+        () => status.snapshot(),
+        () => log.write(lines.stillConnecting, { address: input.csiAddress })
+      )
+    )
+    actor.start()
+    return { send: (event) => actor.send(event), outcome: Deferred.await(done), live: bridge.live }
+  })
+
+/** Sends, and stays: an actor that has told how it ended lives on until its state is left. */
+const tell = (send: () => void): Effect.Effect<never> => Effect.andThen(Effect.sync(send), Effect.never)
+
+const remindWhileConnecting = (snapshot: () => RegistrarSnapshot | undefined, remind: () => void) =>
+  Effect.gen(function* () {
+    while (true) {
+      yield* Effect.sleep(stillConnectingEveryMs)
+      const now = snapshot()
+      if (now !== undefined && lifecycleState(now) !== "connecting") return
+      remind()
+    }
+  })

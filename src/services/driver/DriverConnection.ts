@@ -1,0 +1,192 @@
+/**
+ * The connection to the CSI driver: waits for its socket, connects, asks GetPluginInfo, keeps the connection only to notice when it is lost.
+ * No other CSI call is ever made (NodeGetInfo is the kubelet's), and the path is opened anew at each attempt, since a restarted driver
+ * binds a new socket.
+ */
+import * as grpc from "@grpc/grpc-js"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+import type { GetPluginInfoRequest, GetPluginInfoResponse } from "../../../proto/generated/csi.ts"
+import { IdentityService } from "../../../proto/generated/csi.ts"
+import type { Failure } from "../../machine/context.ts"
+import { limits } from "../../machine/policies.ts"
+import { Klog } from "../Klog.ts"
+import * as lines from "../log/catalogue.ts"
+import { awaitSocket } from "./awaitSocket.ts"
+import { driverNameFault } from "./driverName.ts"
+import { rpcError } from "./rpcError.ts"
+
+/** This attempt failed; another one may succeed. */
+export class DriverUnavailableError extends Data.TaggedError("DriverUnavailableError")<{ readonly obstacle: Failure }> {
+  override get message() {
+    return this.obstacle.cause
+  }
+}
+
+/** The driver answered, and asking again would not change the answer. */
+export class DriverRejectedError extends Data.TaggedError("DriverRejectedError")<{ readonly failure: Failure }> {
+  override get message() {
+    return this.failure.cause
+  }
+}
+
+export interface DriverSettings {
+  /** Absolute path of the driver's socket. */
+  readonly socketPath: string
+  /** For one GetPluginInfo call. */
+  readonly callTimeoutMs: number
+}
+
+export class DriverConnection extends Context.Service<
+  DriverConnection,
+  {
+    /**
+     * One attempt: waits for the socket without limit, then connects and asks. Succeeds with a legal CSI name and a connection that stays open;
+     * a failed or interrupted attempt leaves none. `onObstacle` hears what it waits for, repeats included.
+     */
+    readonly identify: (
+      onObstacle: (obstacle: Failure) => void
+    ) => Effect.Effect<string, DriverUnavailableError | DriverRejectedError>
+    /** Ends when the connection of the last successful `identify` is lost. */
+    readonly lost: Effect.Effect<void>
+  }
+>()("registrar/services/driver/DriverConnection") {
+  static readonly layer = (settings: DriverSettings) => Layer.effect(DriverConnection, make(settings))
+}
+
+/** grpc-js idles a quiet channel after 30 minutes by default, which would look like a loss. This is the longest delay of a Node timer. */
+const neverIdleMs = 2 ** 31 - 1
+
+const channelOptions: grpc.ChannelOptions = {
+  "grpc.use_local_subchannel_pool": 1,
+  "grpc.enable_http_proxy": 0,
+  "grpc.enable_channelz": 0,
+  "grpc.enable_retries": 0,
+  "grpc.service_config_disable_resolution": 1,
+  "grpc.client_idle_timeout_ms": neverIdleMs
+}
+
+const unavailable = (step: Failure["step"], cause: string, advice: string) =>
+  new DriverUnavailableError({ obstacle: { step, cause, advice } })
+
+const rejected = (cause: string, advice: string) =>
+  new DriverRejectedError({ failure: { step: "identifying", cause, advice } })
+
+/** Ends once the channel is usable; fails as soon as its first attempt has failed. */
+const ready = (client: grpc.Client, socketPath: string) =>
+  Effect.callback<void, DriverUnavailableError>((resume) => {
+    const channel = client.getChannel()
+    const look = (state: grpc.connectivityState): void => {
+      if (state === grpc.connectivityState.READY) resume(Effect.void)
+      else if (state === grpc.connectivityState.TRANSIENT_FAILURE || state === grpc.connectivityState.SHUTDOWN) {
+        resume(
+          Effect.fail(
+            unavailable(
+              "connecting",
+              `${socketPath} accepts connections but does not speak HTTP/2`,
+              "let --csi-address name the driver's gRPC socket"
+            )
+          )
+        )
+      } else
+        channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, () => look(channel.getConnectivityState(false)))
+    }
+    look(channel.getConnectivityState(true))
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: limits.dialMs,
+      orElse: () =>
+        Effect.fail(
+          unavailable(
+            "connecting",
+            `${socketPath} accepts connections but gave no HTTP/2 answer within ${limits.dialMs / 1_000} s`,
+            "the driver hangs or the socket is not gRPC; look at the driver's container"
+          )
+        )
+    })
+  )
+
+const make = ({ socketPath, callTimeoutMs }: DriverSettings) =>
+  Effect.gen(function* () {
+    const log = yield* Klog
+    const address = `unix://${socketPath}`
+    let connected: { readonly client: grpc.Client; readonly loss: Deferred.Deferred<void> } | undefined
+
+    const hangUp = Effect.sync(() => {
+      connected?.client.close()
+      connected = undefined
+    })
+
+    const getPluginInfo = (client: grpc.Client) =>
+      Effect.callback<GetPluginInfoResponse, grpc.ServiceError>((resume) => {
+        const { path, requestSerialize, responseDeserialize } = IdentityService.GetPluginInfo
+        log.write(lines.grpcCall, { method: path, request: "{}" })
+        const call = client.makeUnaryRequest<GetPluginInfoRequest, GetPluginInfoResponse>(
+          path,
+          requestSerialize,
+          responseDeserialize,
+          {},
+          { deadline: Date.now() + callTimeoutMs },
+          (error, response) => {
+            log.write(lines.grpcResponse, {
+              response: JSON.stringify(response ?? {}),
+              err: error === null ? null : rpcError(error)
+            })
+            resume(error === null ? Effect.succeed(response as GetPluginInfoResponse) : Effect.fail(error))
+          }
+        )
+        return Effect.sync(() => call.cancel())
+      })
+
+    const ask = Effect.fnUntraced(function* (client: grpc.Client) {
+      yield* ready(client, socketPath)
+      log.write(lines.callingDriver)
+      const { name } = yield* Effect.catch(getPluginInfo(client), (error) =>
+        Effect.fail(
+          error.code === grpc.status.UNIMPLEMENTED
+            ? rejected(rpcError(error), "the socket must serve csi.v1.Identity/GetPluginInfo; is it the driver's own?")
+            : unavailable(
+                "identifying",
+                rpcError(error),
+                error.code === grpc.status.DEADLINE_EXCEEDED
+                  ? `GetPluginInfo took longer than --timeout=${callTimeoutMs / 1_000}s; raise it or look at the driver`
+                  : "look at the driver's own log"
+              )
+        )
+      )
+      const fault = driverNameFault(name)
+      if (fault !== undefined) return yield* rejected(fault, "GetPluginInfo must return a CSI name; fix the driver")
+      return name
+    })
+
+    const identify = Effect.fnUntraced(function* (onObstacle: (obstacle: Failure) => void) {
+      yield* hangUp
+      yield* awaitSocket(socketPath, onObstacle)
+      log.write(lines.connecting, { address })
+      const client = new grpc.Client(`unix:${socketPath}`, grpc.credentials.createInsecure(), channelOptions)
+      const name = yield* Effect.onExit(ask(client), (exit) =>
+        Effect.sync(() => {
+          if (exit._tag === "Failure") client.close()
+        })
+      )
+      const loss = Deferred.makeUnsafe<void>()
+      connected = { client, loss }
+      client
+        .getChannel()
+        .watchConnectivityState(grpc.connectivityState.READY, Number.POSITIVE_INFINITY, () =>
+          Deferred.doneUnsafe(loss, Effect.void)
+        )
+      log.write(lines.driverName, { csiDriverName: name })
+      return name
+    })
+
+    yield* Effect.addFinalizer(() => hangUp)
+    return DriverConnection.of({
+      identify,
+      lost: Effect.suspend(() => (connected === undefined ? Effect.void : Deferred.await(connected.loss)))
+    })
+  })

@@ -1,0 +1,115 @@
+/**
+ * Waits until somebody listens at a socket path. A socket that appears is seen through inotify on the nearest folder that exists; the slow poll
+ * is for what inotify does not tell (a socket that begins to listen, a right that is granted) and for hosts that have no watch left.
+ */
+import * as fs from "node:fs"
+import * as path from "node:path"
+
+import * as Effect from "effect/Effect"
+
+import type { Failure } from "../../machine/context.ts"
+import { codeOf, knock } from "../unixSocket.ts"
+
+/** A change that raises no event is seen within this time. */
+const pollMs = 1_000
+/** While a socket refuses: bound, and not listening yet. No event tells when that ends, and drivers start late by milliseconds. */
+const refusedPollMs = 20
+/** A refusing socket is most likely left over after this long, and looked at less often. */
+const refusedFastMs = 10_000
+const refusedSlowPollMs = 100
+
+const obstacle = (cause: string, advice: string): Failure => ({ step: "connecting", cause, advice })
+
+const permissionDenied = (socketPath: string) =>
+  obstacle(
+    `connect to ${socketPath}: permission denied for uid ${process.getuid?.()}`,
+    "run as the driver's user or as root; with SELinux enforcing, both containers need the same label or privileged: true"
+  )
+
+/** What lies at the path, if it is no socket. */
+const look = (socketPath: string): Failure | undefined => {
+  try {
+    const stats = fs.statSync(socketPath)
+    if (stats.isSocket()) return undefined
+    return obstacle(`${socketPath} is not a socket`, "let --csi-address name the socket that the driver listens on")
+  } catch (error) {
+    switch (codeOf(error)) {
+      case "ENOENT":
+        return obstacle(
+          `${socketPath} does not exist`,
+          "check that the driver runs, listens there, and shares the folder's mount with this container"
+        )
+      case "EACCES":
+        return permissionDenied(socketPath)
+      default:
+        return obstacle(`stat ${socketPath}: ${codeOf(error)}`, "check the path in --csi-address")
+    }
+  }
+}
+
+const nearestFolder = (target: string): string => {
+  const parent = path.dirname(target)
+  if (parent === target) return parent
+  try {
+    if (fs.statSync(parent).isDirectory()) return parent
+  } catch {}
+  return nearestFolder(parent)
+}
+
+/** Calls back once something changes in `folder`; undefined when no watch can be had. */
+const watchOnce = (folder: string, changed: () => void): fs.FSWatcher | undefined => {
+  try {
+    const watcher = fs.watch(folder, { persistent: false }, changed)
+    watcher.on("error", changed)
+    return watcher
+  } catch {
+    return undefined
+  }
+}
+
+/** Until something may have changed on the way to the path; the look after the watch is armed closes the gap before it. */
+const change = (socketPath: string): Effect.Effect<void> =>
+  Effect.callback<void>((resume) => {
+    let done = false
+    const finish = () => {
+      if (done) return
+      done = true
+      watcher?.close()
+      resume(Effect.void)
+    }
+    const watcher = watchOnce(nearestFolder(socketPath), finish)
+    if (watcher === undefined || look(socketPath) === undefined) finish()
+    return Effect.sync(() => watcher?.close())
+  })
+
+/** Ends when somebody listens at `socketPath`. `onObstacle` hears what it waits for, each time it looks. */
+export const awaitSocket = (socketPath: string, onObstacle: (obstacle: Failure) => void): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    let refusedForMs = 0
+    while (true) {
+      const found = look(socketPath)
+      if (found !== undefined) {
+        refusedForMs = 0
+        onObstacle(found)
+        yield* Effect.timeoutOption(change(socketPath), pollMs)
+        if (look(socketPath) !== undefined) yield* Effect.sleep(1)
+        continue
+      }
+      const answer = yield* knock(socketPath)
+      if (answer === "listening" || answer === "busy") return
+      if (answer === "refused") {
+        onObstacle(
+          obstacle(
+            `connect to ${socketPath}: connection refused, nobody listens`,
+            "the socket is left over or its driver is not ready; look at the driver's container"
+          )
+        )
+        const restMs = refusedForMs < refusedFastMs ? refusedPollMs : refusedSlowPollMs
+        refusedForMs += restMs
+        yield* Effect.sleep(restMs)
+      } else if (answer === "denied") {
+        onObstacle(permissionDenied(socketPath))
+        yield* Effect.sleep(pollMs)
+      } else yield* Effect.sleep(1)
+    }
+  })

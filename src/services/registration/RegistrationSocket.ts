@@ -1,0 +1,170 @@
+/**
+ * The file of the registration socket: `<folder>/<driver>-reg.sock`, as the kubelet's plugin watcher wants it.
+ *
+ * A new socket is bound under a dot-name, which the kubelet ignores, and only a server that already answers gets the final name: the first
+ * time by rename (newest wins, as upstream), later by link, which never lands on a rival's socket. Device and inode say whose a socket is;
+ * whoever wants to remove one compares first, in the same turn. libuv unlinks the path a server was bound to when it closes, which by then is
+ * only the dot-name.
+ *
+ * Everything here is synchronous except the question whether somebody listens: no event of another process can come between two steps of ours.
+ */
+import * as fs from "node:fs"
+import type * as net from "node:net"
+import * as path from "node:path"
+
+import * as Effect from "effect/Effect"
+
+import type { Failure } from "../../machine/context.ts"
+import { codeOf, knock, maxSocketPathBytes, pathBytes, reasonOf } from "../unixSocket.ts"
+
+/** A socket of ours that is in place. */
+export interface OwnSocket {
+  readonly path: string
+  readonly device: number
+  readonly inode: number
+  readonly listener: net.Server
+}
+
+/** A listener under its dot-name, not yet in place. */
+export interface Bound {
+  readonly dotPath: string
+  readonly device: number
+  readonly inode: number
+}
+
+/** What lies at a path, not following symlinks. */
+export type Found =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "socket"; readonly device: number; readonly inode: number }
+  | { readonly kind: "other"; readonly what: string }
+
+const fault = (cause: string, advice: string): Failure => ({ step: "announcing", cause, advice })
+
+export const socketPathOf = (folder: string, driverName: string) =>
+  `${folder.replace(/\/$/, "")}/${driverName}-reg.sock`
+
+export const look = (socketPath: string): Found => {
+  const stats = fs.lstatSync(socketPath, { throwIfNoEntry: false })
+  if (stats === undefined) return { kind: "nothing" }
+  if (stats.isSocket()) return { kind: "socket", device: stats.dev, inode: stats.ino }
+  if (!stats.isSymbolicLink()) return { kind: "other", what: stats.isDirectory() ? "a folder" : "a file" }
+  const target = fs.statSync(socketPath, { throwIfNoEntry: false })
+  if (target === undefined) return { kind: "other", what: "a symlink to nothing" }
+  return target.isSocket()
+    ? { kind: "socket", device: stats.dev, inode: stats.ino }
+    : { kind: "other", what: "a symlink to something that is no socket" }
+}
+
+export const isOurs = (found: Found, own: Pick<OwnSocket, "device" | "inode">) =>
+  found.kind === "socket" && found.device === own.device && found.inode === own.inode
+
+/** Removes the file at `socketPath` if it is still that socket. The rest between look and unlink is one system call wide. */
+export const removeIfSame = (socketPath: string, own: Pick<OwnSocket, "device" | "inode">): boolean => {
+  try {
+    if (!isOurs(look(socketPath), own)) return false
+    fs.unlinkSync(socketPath)
+    return true
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false
+    throw error
+  }
+}
+
+/** Why no socket can be put there, before anything is touched; undefined when nothing speaks against it. */
+export const placeFault = (folder: string, socketPath: string): Failure | undefined => {
+  const bytes = pathBytes(socketPath)
+  if (bytes > maxSocketPathBytes) {
+    return fault(
+      `listen unix ${socketPath}: the path has ${bytes} bytes, a socket path has at most ${maxSocketPathBytes}`,
+      "mount the kubelet's plugins_registry at a shorter path and name that in --plugin-registration-path"
+    )
+  }
+  try {
+    if (!fs.statSync(folder).isDirectory()) {
+      return fault(
+        `listen unix ${socketPath}: ${folder} is not a directory`,
+        "mount the kubelet's plugins_registry directory there"
+      )
+    }
+    const found = look(socketPath)
+    if (found.kind !== "other") return undefined
+    return fault(
+      `file exists in socketPath ${socketPath} but it's not a socket: it is ${found.what}, and it was left alone`,
+      "remove it, if nobody needs it"
+    )
+  } catch (error) {
+    return bindFault(folder, socketPath, error)
+  }
+}
+
+/** A file system error while placing, with what a person needs to mend it. */
+export const bindFault = (folder: string, socketPath: string, error: unknown): Failure => {
+  const cause = `listen unix ${socketPath}: bind: ${reasonOf(error)}`
+  switch (codeOf(error)) {
+    case "ENOENT":
+      return fault(
+        cause,
+        `${folder} does not exist; mount the kubelet's plugins_registry directory there (it is never created, that would hide a missing mount)`
+      )
+    case "EACCES":
+    case "EPERM": {
+      const stats = fs.statSync(folder, { throwIfNoEntry: false })
+      const mode = stats === undefined ? "unknown" : `0${(stats.mode & 0o7777).toString(8)}`
+      return fault(
+        `${cause} (uid ${process.getuid?.()}, ${folder} has mode ${mode} and owner ${stats?.uid ?? "unknown"})`,
+        "run as root or as the folder's owner"
+      )
+    }
+    default:
+      return fault(cause, `look at ${folder}`)
+  }
+}
+
+/** At most 10 bytes, or a final path of 107 bytes could not be bound under its dot-name first. */
+const dotName = /^\.csi[0-9a-z]{6}$/
+const newDotName = () =>
+  `.csi${Math.floor(Math.random() * 36 ** 6)
+    .toString(36)
+    .padStart(6, "0")}`
+
+/**
+ * Binds `listener` under a fresh dot-name with mode 0700; fails with what the file system says. `listen` of a path binds within the call, so the
+ * umask, which belongs to the whole process, is restored before anybody else can run; only its errors come later, as an event.
+ */
+export const bind = (folder: string, listener: net.Server): Effect.Effect<Bound, NodeJS.ErrnoException> =>
+  Effect.callback((resume) => {
+    const dotPath = path.join(folder, newDotName())
+    listener.once("error", (error) => resume(Effect.fail(error)))
+    const inherited = process.umask(0o077)
+    listener.listen(dotPath)
+    process.umask(inherited)
+    if (!listener.listening) return
+    const stats = fs.lstatSync(dotPath)
+    resume(Effect.succeed({ dotPath, device: stats.dev, inode: stats.ino }))
+  })
+
+/** Removes dot-names whose process is dead; those that answer belong to a registrar that is just starting. */
+export const removeDeadDotNames = (folder: string) =>
+  Effect.gen(function* () {
+    for (const name of fs.readdirSync(folder).filter((entry) => dotName.test(entry))) {
+      const dotPath = path.join(folder, name)
+      const found = look(dotPath)
+      if (found.kind === "socket" && (yield* knock(dotPath)) === "refused") removeIfSame(dotPath, found)
+    }
+  })
+
+/** How often, and how far apart, a socket must refuse before it counts as dead: a rival is bound for a moment before it listens. */
+const deadLooks = 3
+const deadLookMs = 100
+
+/** Whether nobody serves the socket at the path any more. Takes 0.2 s to say yes, nothing to say no. */
+export const isDead = (socketPath: string): Effect.Effect<boolean> =>
+  Effect.gen(function* () {
+    for (let looks = 0; looks < deadLooks; looks++) {
+      if (looks > 0) yield* Effect.sleep(deadLookMs)
+      const answer = yield* knock(socketPath)
+      if (answer === "gone") return true
+      if (answer !== "refused") return false
+    }
+    return true
+  })

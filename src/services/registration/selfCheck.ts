@@ -1,0 +1,116 @@
+/**
+ * Whether the registration socket is in place, ours, and answering: what `/healthz` asks. An answer of some registrar of the same name is not
+ * enough, so device and inode are compared and a connection to the path must reach this very process. A whole GetInfo, which
+ * costs more, follows each placement and then every 60 s.
+ */
+import * as net from "node:net"
+
+import * as grpc from "@grpc/grpc-js"
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+
+import type { InfoRequest, PluginInfo } from "../../../proto/generated/pluginregistration.ts"
+import { RegistrationService } from "../../../proto/generated/pluginregistration.ts"
+import { rpcError } from "../driver/rpcError.ts"
+import type { Log } from "../log/Log.ts"
+import * as lines from "../log/catalogue.ts"
+import type { RegistrationApi } from "./RegistrationApi.ts"
+import { isOurs, look, type OwnSocket } from "./RegistrationSocket.ts"
+
+/** `reason` is the body that upstream answers with. */
+export class SelfCheckError extends Data.TaggedError("SelfCheckError")<{
+  readonly kind: "missing" | "broken"
+  readonly reason: string
+}> {
+  override get message() {
+    return this.reason
+  }
+}
+
+export interface SelfCheck {
+  readonly own: OwnSocket | undefined
+  readonly socketPath: string
+  readonly driverName: string
+  readonly api: RegistrationApi | undefined
+  readonly callTimeoutMs: number
+  readonly log: Log
+}
+
+const wholeCheckEveryMs = 60_000
+const lastWholeCheck = new WeakMap<OwnSocket, number>()
+
+const broken = (reason: string) => new SelfCheckError({ kind: "broken", reason })
+const missing = () => new SelfCheckError({ kind: "missing", reason: "registration socket does not exist" })
+
+const reach = (api: RegistrationApi, socketPath: string) =>
+  Effect.suspend(() => {
+    const { greeting, arrived } = api.expectKnock()
+    return Effect.acquireUseRelease(
+      Effect.sync(() => {
+        const socket = net.connect({ path: socketPath })
+        socket.on("error", () => socket.destroy())
+        socket.write(greeting, "latin1")
+        return socket
+      }),
+      () => arrived,
+      (socket) => Effect.sync(() => socket.destroy())
+    )
+  })
+
+const getInfo = ({ api, socketPath, callTimeoutMs }: SelfCheck & { readonly api: RegistrationApi }) =>
+  Effect.acquireUseRelease(
+    Effect.sync(
+      () =>
+        new grpc.Client(`unix:${socketPath}`, grpc.credentials.createInsecure(), {
+          "grpc.use_local_subchannel_pool": 1,
+          "grpc.enable_channelz": 0,
+          "grpc.service_config_disable_resolution": 1
+        })
+    ),
+    (client) =>
+      Effect.callback<PluginInfo, SelfCheckError>((resume) => {
+        const { path, requestSerialize, responseDeserialize } = RegistrationService.GetInfo
+        const call = client.makeUnaryRequest<InfoRequest, PluginInfo>(
+          path,
+          requestSerialize,
+          responseDeserialize,
+          {},
+          api.ownMetadata,
+          { deadline: Date.now() + callTimeoutMs },
+          (error, info) =>
+            resume(
+              error === null
+                ? Effect.succeed(info as PluginInfo)
+                : Effect.fail(broken(`error getting info from node-registrar socket: ${rpcError(error)}`))
+            )
+        )
+        return Effect.sync(() => call.cancel())
+      }),
+    (client) => Effect.sync(() => client.close())
+  )
+
+/** Within `callTimeoutMs` for each of its two halves. */
+export const selfCheck = Effect.fnUntraced(function* (check: SelfCheck) {
+  const { own, socketPath, driverName, api, callTimeoutMs, log } = check
+  const found = yield* Effect.try({ try: () => look(socketPath), catch: (error) => broken(String(error)) })
+  if (found.kind === "nothing") return yield* missing()
+  if (found.kind === "other") {
+    return yield* broken(`file exists in socketPath ${socketPath} but it's not a socket.: it is ${found.what}`)
+  }
+  if (own === undefined || api === undefined || !isOurs(found, own)) {
+    return yield* broken(`registration socket ${socketPath} is not this registrar's`)
+  }
+  log.write(lines.healthCheckConnecting, { socketfile: socketPath })
+  yield* Effect.timeoutOrElse(reach(api, socketPath), {
+    duration: callTimeoutMs,
+    orElse: () =>
+      Effect.fail(broken(`error connecting to node-registrar socket ${socketPath}: context deadline exceeded`))
+  })
+  const now = yield* Clock.currentTimeMillis
+  if (now - (lastWholeCheck.get(own) ?? Number.NEGATIVE_INFINITY) < wholeCheckEveryMs) return
+  log.write(lines.healthCheckCalling)
+  const { name } = yield* getInfo({ ...check, api })
+  if (name !== driverName) return yield* broken(`invalid driver name ${name}`)
+  lastWholeCheck.set(own, now)
+})
