@@ -249,8 +249,7 @@ export const registrarMachine = setup({
                 },
                 registered: {
                   description: "The kubelet said yes.",
-                  tags: "registered",
-                  on: { "kubelet.accepted": {} }
+                  tags: "registered"
                 },
                 refused: {
                   description: "The kubelet said no; it may ask again by itself, or we announce again.",

@@ -5,7 +5,7 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { createActor } from "xstate"
+import { createActor, type InspectionEvent } from "xstate"
 
 import type { Input, Output } from "../machine/context.ts"
 import type { DriverEvent, KubeletEvent, ProcessEvent, RegistrarEvent, SocketEvent } from "../machine/events.ts"
@@ -32,9 +32,16 @@ export type RegistrarServices = DriverConnection | RegistrationServer | Status |
 
 const stillConnectingEveryMs = 10_000
 
+export interface RegistrarOptions extends Input {
+  /** As given on the command line: for the log. */
+  readonly csiAddress: string
+  /** Hears everything xstate tells an inspector about this chart. */
+  readonly inspect?: (event: InspectionEvent) => void
+}
+
 /** Starts the chart. The scope's end stops it, whatever state it is in, and releases what its actors hold. */
 export const makeRegistrar = (
-  input: Input & { readonly csiAddress: string }
+  options: RegistrarOptions
 ): Effect.Effect<Registrar, never, RegistrarServices | Scope.Scope> =>
   Effect.gen(function* () {
     const log = yield* Klog
@@ -90,9 +97,10 @@ export const makeRegistrar = (
       Effect.sync(() => {
         const machine = registrarMachine.provide({ actors })
         const created = createActor(machine, {
-          input,
+          input: { policy: options.policy },
           clock: bridge.clock,
           inspect: (inspected) => {
+            options.inspect?.(inspected)
             if (inspected.type !== "@xstate.snapshot" || inspected.actorRef !== created) return
             status.record(inspected.event as RegistrarEvent, inspected.snapshot as RegistrarSnapshot)
           }
@@ -111,11 +119,11 @@ export const makeRegistrar = (
       },
       error: (error) => Deferred.doneUnsafe(done, Effect.die(error))
     })
-    log.write(lines.openingConnection, { csiAddress: input.csiAddress })
+    log.write(lines.openingConnection, { csiAddress: options.csiAddress })
     yield* Effect.forkScoped(
       remindWhileConnecting(
         () => status.snapshot(),
-        () => log.write(lines.stillConnecting, { address: input.csiAddress })
+        () => log.write(lines.stillConnecting, { address: options.csiAddress })
       )
     )
     actor.start()

@@ -1,0 +1,66 @@
+/** A registration folder and a kubelet with buttons, and the layer that gives them to a registrar. */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+import type { Failure } from "../../src/machine/context.ts"
+import type { KubeletEvent, SocketEvent } from "../../src/machine/events.ts"
+import type { Announcement } from "../../src/machine/registrar.ts"
+import {
+  DisplacedError,
+  type Placement,
+  RegistrationServer,
+  SocketUnavailableError
+} from "../../src/services/registration/RegistrationServer.ts"
+import type { Gate } from "./Gate.ts"
+
+type Attempt = {
+  readonly announcement: Announcement
+  readonly answer: Deferred.Deferred<Placement, DisplacedError | SocketUnavailableError>
+}
+
+export const makeFakeRegistrationServer = (gate: Gate) => {
+  let send: ((event: KubeletEvent | SocketEvent) => void) | undefined
+  let attempt: Attempt | undefined
+  const announcements: Array<Announcement> = []
+  const waiting = () => {
+    if (attempt === undefined) throw new Error("nothing is being announced")
+    return attempt.answer
+  }
+  const tell = (event: KubeletEvent | SocketEvent) => {
+    if (send === undefined) throw new Error("nobody serves")
+    send(event)
+  }
+
+  return {
+    layer: Layer.succeed(RegistrationServer, {
+      serve: (listener) =>
+        Effect.suspend(() => {
+          send = listener
+          return gate.hold(Effect.never, () => {
+            send = undefined
+          })
+        }),
+      announce: (announcement) =>
+        gate.hold(
+          Effect.suspend(() => {
+            announcements.push(announcement)
+            const answer = Deferred.makeUnsafe<Placement, DisplacedError | SocketUnavailableError>()
+            attempt = { announcement, answer }
+            return Deferred.await(answer)
+          }),
+          () => {
+            if (attempt?.announcement === announcement) attempt = undefined
+          }
+        ),
+      selfCheck: Effect.void
+    }),
+    announcements: announcements as ReadonlyArray<Announcement>,
+    isAnnouncing: () => attempt !== undefined,
+    place: (placement: Placement) => Deferred.doneUnsafe(waiting(), Effect.succeed(placement)),
+    findRival: () => Deferred.doneUnsafe(waiting(), Effect.fail(new DisplacedError({ path: "/registration/x-reg.sock" }))),
+    breakFolder: (failure: Failure) =>
+      Deferred.doneUnsafe(waiting(), Effect.fail(new SocketUnavailableError({ failure }))),
+    tell
+  }
+}
