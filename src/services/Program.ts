@@ -2,12 +2,12 @@
  * The program: settings in, exit code out. Composes the layers in the order they are acquired; the HTTP address is bound before anything is
  * announced. Loaded by main.ts after the fast modes.
  */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
 
-import type { Output } from "../machine/context.ts"
 import type { ProcessEvent } from "../machine/events.ts"
 import { limits } from "../machine/policies.ts"
 import { lastWords } from "../machine/report.ts"
@@ -89,28 +89,26 @@ const dump = Effect.gen(function* () {
   }
 })
 
-const live = (start: Start, socketPath: string) =>
+/** Everything one registrar process needs, in the order it is acquired. */
+const programLayer = ({ settings, log }: Start, socketPath: string) =>
+  HttpServer.layer(httpAddress(settings)).pipe(
+    Layer.provideMerge(driverLayer(settings, socketPath)),
+    Layer.provideMerge(Klog.layer(log)),
+    Layer.provide(NodeFileSystem.layer)
+  )
+
+const live = (start: Start) =>
   Effect.gen(function* () {
-    const { settings } = start
+    const { csiAddress, connectTimeoutMs, registrationAttempts, reannounceOnDriverRestart } = start.settings
     const registrar = yield* makeRegistrar({
-      csiAddress: settings.csiAddress,
-      policy: {
-        connectTimeoutMs: settings.connectTimeoutMs,
-        registrationAttempts: settings.registrationAttempts,
-        reannounceOnDriverRestart: settings.reannounceOnDriverRestart
-      }
+      csiAddress,
+      policy: { connectTimeoutMs, registrationAttempts, reannounceOnDriverRestart }
     })
     yield* listenToProcess(start, registrar)
     const output = yield* registrar.outcome
     if (output.exitCode === 2) yield* dump
     return output
-  }).pipe(
-    Effect.scoped,
-    Effect.provide(
-      HttpServer.layer(httpAddress(start.settings)).pipe(Layer.provideMerge(driverLayer(start.settings, socketPath)))
-    ),
-    Effect.provide(Klog.layer(start.log))
-  )
+  })
 
 const program = (start: Start) =>
   Effect.gen(function* () {
@@ -120,7 +118,7 @@ const program = (start: Start) =>
       log.write(lines.errorConnecting, { err: address.fault })
       return 1
     }
-    const output: Output = yield* live(start, address.path)
+    const output = yield* Effect.scoped(live(start)).pipe(Effect.provide(programLayer(start, address.path)))
     const last = lastWords(output)
     if (last !== undefined) {
       const { values, ...line } = last

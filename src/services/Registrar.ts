@@ -93,20 +93,24 @@ export const makeRegistrar = (
     const narrate = status.subscribe(({ before, event, after }) => {
       for (const { values, ...line } of transitionLines(before, event, after)) log.write(line, values)
     })
+    /** A step is told before what it starts begins, so that the log names causes before effects; an event that moved nothing is told after. */
+    let told: unknown
+    const inspect = (inspected: InspectionEvent) => {
+      options.inspect?.(inspected)
+      if (inspected.actorRef.sessionId !== inspected.rootId) return
+      const stepped = inspected.type === "@xstate.microstep"
+      if (!stepped && (inspected.type !== "@xstate.snapshot" || inspected.event === told)) return
+      told = inspected.event
+      status.record(inspected.event as RegistrarEvent, inspected.snapshot as RegistrarSnapshot)
+    }
     const actor = yield* Effect.acquireRelease(
-      Effect.sync(() => {
-        const machine = registrarMachine.provide({ actors })
-        const created = createActor(machine, {
+      Effect.sync(() =>
+        createActor(registrarMachine.provide({ actors }), {
           input: { policy: options.policy },
           clock: bridge.clock,
-          inspect: (inspected) => {
-            options.inspect?.(inspected)
-            if (inspected.type !== "@xstate.snapshot" || inspected.actorRef !== created) return
-            status.record(inspected.event as RegistrarEvent, inspected.snapshot as RegistrarSnapshot)
-          }
+          inspect
         })
-        return created
-      }),
+      ),
       (started) =>
         Effect.sync(() => {
           started.stop()

@@ -4,7 +4,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import type { Failure } from "../../src/machine/context.ts"
-import { DriverConnection, DriverRejectedError, DriverUnavailableError } from "../../src/services/driver/DriverConnection.ts"
+import {
+  DriverConnection,
+  DriverRejectedError,
+  DriverUnavailableError
+} from "../../src/services/driver/DriverConnection.ts"
 import type { Gate } from "./Gate.ts"
 
 type Attempt = {

@@ -37,7 +37,7 @@ export const makeFakeRegistrationServer = (gate: Gate) => {
       serve: (listener) =>
         Effect.suspend(() => {
           send = listener
-          return gate.hold(Effect.never, () => {
+          return gate.holdScoped(() => {
             send = undefined
           })
         }),
@@ -58,7 +58,8 @@ export const makeFakeRegistrationServer = (gate: Gate) => {
     announcements: announcements as ReadonlyArray<Announcement>,
     isAnnouncing: () => attempt !== undefined,
     place: (placement: Placement) => Deferred.doneUnsafe(waiting(), Effect.succeed(placement)),
-    findRival: () => Deferred.doneUnsafe(waiting(), Effect.fail(new DisplacedError({ path: "/registration/x-reg.sock" }))),
+    findRival: () =>
+      Deferred.doneUnsafe(waiting(), Effect.fail(new DisplacedError({ path: "/registration/x-reg.sock" }))),
     breakFolder: (failure: Failure) =>
       Deferred.doneUnsafe(waiting(), Effect.fail(new SocketUnavailableError({ failure }))),
     tell

@@ -47,35 +47,47 @@ export const makeWorld = (policy: Policy) =>
     const press = (event: Press, afterMs: number): void => {
       switch (event.type) {
         case "driver.awaited":
-          return driver.block(event.obstacle)
+          driver.block(event.obstacle)
+          break
         case "driver.unavailable":
-          return void driver.fail(event.obstacle)
+          driver.fail(event.obstacle)
+          break
         case "driver.rejected":
-          return void driver.reject(event.failure)
+          driver.reject(event.failure)
+          break
         case "driver.identified":
-          return void driver.answer(event.name)
+          driver.answer(event.name)
+          break
         case "driver.lost":
-          return void driver.lose()
+          driver.lose()
+          break
         case "socket.placed":
-          return void server.place(event)
+          server.place(event)
+          break
         case "socket.displaced":
-          return server.isAnnouncing() ? void server.findRival() : server.tell(event)
+          if (server.isAnnouncing()) server.findRival()
+          else server.tell(event)
+          break
         case "socket.failed":
-          return server.isAnnouncing() ? void server.breakFolder(event.failure) : server.tell(event)
+          if (server.isAnnouncing()) server.breakFolder(event.failure)
+          else server.tell(event)
+          break
         case "socket.removed":
         case "socket.vacated":
         case "kubelet.asked":
         case "kubelet.accepted":
         case "kubelet.refused":
-          return server.tell(event)
+          server.tell(event)
+          break
         case "stop.requested":
         case "dump.requested":
         case "program.crashed":
-          return registrar.send(event)
+          registrar.send(event)
+          break
         default:
-          if (event.type.startsWith("xstate.done.actor.")) return gate.open()
-          if (event.type.startsWith("xstate.after.") && afterMs > 0) return
-          throw new Error(`there is no button for ${event.type}`)
+          if (event.type.startsWith("xstate.done.actor.")) gate.open()
+          else if (!event.type.startsWith("xstate.after.") || afterMs <= 0)
+            throw new Error(`there is no button for ${event.type}`)
       }
     }
 

@@ -16,7 +16,9 @@ export interface Transition {
 const keyOf = (transition: AnyTransitionDefinition): string | undefined => {
   const { source, eventType, target } = transition
   const index = source.transitions.get(eventType)?.indexOf(transition) ?? -1
-  return index < 0 ? undefined : `${source.id} :: ${eventType}#${index} -> ${(target ?? [source]).map(({ id }) => id).join(", ")}`
+  return index < 0
+    ? undefined
+    : `${source.id} :: ${eventType}#${index} -> ${(target ?? [source]).map(({ id }) => id).join(", ")}`
 }
 
 const guardName = (guard: unknown): string | undefined =>

@@ -107,12 +107,19 @@ const logic = {
     const due = state.timers.find(({ id }) => id === press.type)?.due
     const now = due ?? state.now
     const [of, actions] = transition(registrarMachine, state.of, press as RegistrarEvent)
-    const next = timed(of, now, timersAfter(state.timers.filter(({ id }) => id !== press.type), now, actions))
+    const next = timed(
+      of,
+      now,
+      timersAfter(
+        state.timers.filter(({ id }) => id !== press.type),
+        now,
+        actions
+      )
+    )
     return holdsNothing(state.of, press) && of.matches("stopping") ? logic.transition(next, { type: drained }) : next
   }
 }
 const anyLogic = logic as unknown as AnyActorLogic
-
 
 /** A configuration: the state and the truth of its guards, never raw context. */
 const configuration = ({ of }: Timed): string => {
@@ -162,6 +169,12 @@ export const edgeCover = (): ReadonlyArray<Walk> => {
   const policy = { ...defaultPolicy, registrationAttempts: 3 }
   const all = [policy, { ...policy, reannounceOnDriverRestart: true }].flatMap(walksUnder)
   const keys = all.map(({ policy, steps }) => JSON.stringify([policy, ...steps.map(({ press }) => press)]).slice(0, -1))
-  const prefixes = new Set(all.flatMap(({ policy, steps }) => steps.slice(0, -1).map((_, n) => JSON.stringify([policy, ...steps.slice(0, n + 1).map(({ press }) => press)]).slice(0, -1))))
+  const prefixes = new Set(
+    all.flatMap(({ policy, steps }) =>
+      steps
+        .slice(0, -1)
+        .map((_, n) => JSON.stringify([policy, ...steps.slice(0, n + 1).map(({ press }) => press)]).slice(0, -1))
+    )
+  )
   return all.filter((_, n) => !prefixes.has(keys[n] as string))
 }

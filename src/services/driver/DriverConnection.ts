@@ -145,18 +145,16 @@ const make = ({ socketPath, callTimeoutMs }: DriverSettings) =>
     const ask = Effect.fnUntraced(function* (client: grpc.Client) {
       yield* ready(client, socketPath)
       log.write(lines.callingDriver)
-      const { name } = yield* Effect.catch(getPluginInfo(client), (error) =>
-        Effect.fail(
-          error.code === grpc.status.UNIMPLEMENTED
-            ? rejected(rpcError(error), "the socket must serve csi.v1.Identity/GetPluginInfo; is it the driver's own?")
-            : unavailable(
-                "identifying",
-                rpcError(error),
-                error.code === grpc.status.DEADLINE_EXCEEDED
-                  ? `GetPluginInfo took longer than --timeout=${callTimeoutMs / 1_000}s; raise it or look at the driver`
-                  : "look at the driver's own log"
-              )
-        )
+      const { name } = yield* Effect.mapError(getPluginInfo(client), (error) =>
+        error.code === grpc.status.UNIMPLEMENTED
+          ? rejected(rpcError(error), "the socket must serve csi.v1.Identity/GetPluginInfo; is it the driver's own?")
+          : unavailable(
+              "identifying",
+              rpcError(error),
+              error.code === grpc.status.DEADLINE_EXCEEDED
+                ? `GetPluginInfo took longer than --timeout=${callTimeoutMs / 1_000}s; raise it or look at the driver`
+                : "look at the driver's own log"
+            )
       )
       const fault = driverNameFault(name)
       if (fault !== undefined) return yield* rejected(fault, "GetPluginInfo must return a CSI name; fix the driver")

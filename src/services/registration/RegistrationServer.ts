@@ -11,6 +11,7 @@ import * as net from "node:net"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
@@ -86,6 +87,8 @@ export class RegistrationServer extends Context.Service<
 export const supportedVersions = ["1.0.0"]
 const pluginType = "CSIPlugin"
 
+/** The kubelet stats every new name before it ignores a dot-name; one that is gone by then makes an error line in its log. */
+const kubeletLookMs = 5
 /** After a change in the folder: whoever replaces a socket by name removes it first, and gets this long to bind. */
 const settleMs = 10
 const pollMs = 5_000
@@ -113,6 +116,7 @@ type Hold =
 const make = ({ folder, endpoint, callTimeoutMs }: RegistrationSettings) =>
   Effect.gen(function* () {
     const log = yield* Klog
+    const files = yield* FileSystem.FileSystem
     const serving = Latch.makeUnsafe(false)
     const stirred = Latch.makeUnsafe(false)
     let driverName = ""
@@ -156,7 +160,7 @@ const make = ({ folder, endpoint, callTimeoutMs }: RegistrationSettings) =>
       letGo()
       const fault = placeFault(folder, socketPath)
       if (fault !== undefined) return yield* unavailable(fault)
-      if (!dotNamesCleaned) yield* removeDeadDotNames(folder)
+      if (!dotNamesCleaned) yield* removeDeadDotNames(files, folder)
       dotNamesCleaned = true
       const tookOver = look(socketPath).kind === "socket" && (yield* knock(socketPath)) === "listening"
       log.write(lines.startingServer, { socketPath })
@@ -165,6 +169,7 @@ const make = ({ folder, endpoint, callTimeoutMs }: RegistrationSettings) =>
         const bound = yield* Effect.mapError(bind(folder, listener), (error) =>
           unavailable(bindFault(folder, socketPath, error))
         )
+        yield* Effect.sleep(kubeletLookMs)
         yield* putInPlace(socketPath, bound, announcement.takeOver)
         listener.on("error", () => {})
         hold = { phase: "holding", own: { path: socketPath, device: bound.device, inode: bound.inode, listener } }

@@ -13,6 +13,7 @@ import type * as net from "node:net"
 import * as path from "node:path"
 
 import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
 
 import type { Failure } from "../../machine/context.ts"
 import { codeOf, knock, maxSocketPathBytes, pathBytes, reasonOf } from "../unixSocket.ts"
@@ -143,15 +144,15 @@ export const bind = (folder: string, listener: net.Server): Effect.Effect<Bound,
     resume(Effect.succeed({ dotPath, device: stats.dev, inode: stats.ino }))
   })
 
-/** Removes dot-names whose process is dead; those that answer belong to a registrar that is just starting. */
-export const removeDeadDotNames = (folder: string) =>
-  Effect.gen(function* () {
-    for (const name of fs.readdirSync(folder).filter((entry) => dotName.test(entry))) {
-      const dotPath = path.join(folder, name)
-      const found = look(dotPath)
-      if (found.kind === "socket" && (yield* knock(dotPath)) === "refused") removeIfSame(dotPath, found)
-    }
-  })
+/** Removes dot-names whose process is dead; those that answer belong to a registrar that is just starting. A folder that cannot be read has none. */
+export const removeDeadDotNames = Effect.fnUntraced(function* (files: FileSystem.FileSystem, folder: string) {
+  const entries = yield* Effect.orElseSucceed(files.readDirectory(folder), () => [])
+  for (const name of entries.filter((entry) => dotName.test(entry))) {
+    const dotPath = path.join(folder, name)
+    const found = look(dotPath)
+    if (found.kind === "socket" && (yield* knock(dotPath)) === "refused") removeIfSame(dotPath, found)
+  }
+})
 
 /** How often, and how far apart, a socket must refuse before it counts as dead: a rival is bound for a moment before it listens. */
 const deadLooks = 3
