@@ -12,14 +12,13 @@ import type { ProcessEvent } from "../machine/events.ts"
 import { limits } from "../machine/policies.ts"
 import { lastWords } from "../machine/report.ts"
 import { parseCsiAddress } from "./driver/csiAddress.ts"
-import { DriverConnection } from "./driver/DriverConnection.ts"
+import { driverLayer } from "./driverLayer.ts"
 import { httpAddress, type Settings } from "./flags/Flags.ts"
 import * as HttpServer from "./http/HttpServer.ts"
 import { Klog } from "./Klog.ts"
 import * as lines from "./log/catalogue.ts"
 import type { Log } from "./log/Log.ts"
 import { makeRegistrar, type Registrar } from "./Registrar.ts"
-import { RegistrationServer } from "./registration/RegistrationServer.ts"
 import type { Request, Signals } from "./signals/Signals.ts"
 import { Status } from "./Status.ts"
 
@@ -29,18 +28,6 @@ export interface Start {
   readonly signals: Signals
   readonly exit: (code: number) => void
 }
-
-/** What belongs to one driver; built anew for each. */
-export const driverLayer = (settings: Settings, socketPath: string) =>
-  Layer.mergeAll(
-    DriverConnection.layer({ socketPath, callTimeoutMs: settings.callTimeoutMs }),
-    RegistrationServer.layer({
-      folder: settings.pluginRegistrationPath,
-      endpoint: settings.kubeletRegistrationPath,
-      callTimeoutMs: settings.callTimeoutMs
-    }),
-    Status.layer()
-  )
 
 const processEvent = (request: Request): ProcessEvent =>
   request.kind === "stop" ? { type: "stop.requested", signal: request.signal } : { type: "dump.requested" }
@@ -92,7 +79,14 @@ const dump = Effect.gen(function* () {
 /** Everything one registrar process needs, in the order it is acquired. */
 const programLayer = ({ settings, log }: Start, socketPath: string) =>
   HttpServer.layer(httpAddress(settings)).pipe(
-    Layer.provideMerge(driverLayer(settings, socketPath)),
+    Layer.provideMerge(
+      driverLayer({
+        socketPath,
+        folder: settings.pluginRegistrationPath,
+        endpoint: settings.kubeletRegistrationPath,
+        callTimeoutMs: settings.callTimeoutMs
+      })
+    ),
     Layer.provideMerge(Klog.layer(log)),
     Layer.provide(NodeFileSystem.layer)
   )

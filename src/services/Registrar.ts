@@ -20,7 +20,7 @@ import { RegistrationServer } from "./registration/RegistrationServer.ts"
 import { Status } from "./Status.ts"
 
 export interface Registrar {
-  /** For signals and crashes; everything else the chart hears from its own actors. */
+  /** For signals and crashes; everything else the chart hears from its own actors. Does nothing once the chart has ended. */
   readonly send: (event: ProcessEvent) => void
   /** How the chart ended. Dies when the chart itself has a fault. */
   readonly outcome: Effect.Effect<Output>
@@ -131,7 +131,10 @@ export const makeRegistrar = (
       )
     )
     actor.start()
-    return { send: (event) => actor.send(event), outcome: Deferred.await(done), live: bridge.live }
+    const send = (event: ProcessEvent) => {
+      if (actor.getSnapshot().status === "active") actor.send(event)
+    }
+    return { send, outcome: Deferred.await(done), live: bridge.live }
   })
 
 /** Sends, and stays: an actor that has told how it ended lives on until its state is left. */

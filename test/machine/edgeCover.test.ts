@@ -19,19 +19,24 @@ describe("every walk through the chart, on the real bridge", () => {
   for (const { title, policy, steps } of walks) {
     it.effect(title, () =>
       Effect.gen(function* () {
-        const world = yield* makeWorld(policy)
-        for (const { press, afterMs, expected } of steps) {
-          yield* world.step(press, afterMs, expected.matches("stopping"))
-          const reached = world.status.snapshot()
-          assert.deepStrictEqual(reached?.value, expected.value, `after ${press.type}`)
-          assert.deepStrictEqual(reached?.context, expected.context, `after ${press.type}`)
-        }
-        for (const key of world.taken) hits.set(key, (hits.get(key) ?? 0) + 1)
-        if (world.status.snapshot()?.status === "done") {
-          world.gate.open()
-          const output = yield* world.registrar.outcome
-          assert.strictEqual(output.exitCode, steps.at(-1)?.expected.output?.exitCode)
-        }
+        const counts = yield* Effect.scoped(
+          Effect.gen(function* () {
+            const world = yield* makeWorld(policy)
+            for (const { press, afterMs, expected } of steps) {
+              yield* world.step(press, afterMs, expected.matches("stopping"))
+              const reached = world.status.snapshot()
+              assert.deepStrictEqual(reached?.value, expected.value, `after ${press.type}`)
+              assert.deepStrictEqual(reached?.context, expected.context, `after ${press.type}`)
+            }
+            for (const key of world.taken) hits.set(key, (hits.get(key) ?? 0) + 1)
+            if (world.status.snapshot()?.status === "done") {
+              assert.deepStrictEqual(yield* world.registrar.outcome, steps.at(-1)?.expected.output)
+            }
+            return world.gate.counts
+          })
+        )
+        const { acquired, released } = counts()
+        assert.strictEqual(released, acquired, "something is still held")
       })
     )
   }

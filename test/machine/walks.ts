@@ -67,6 +67,10 @@ const dialling = new Set(["driver.awaited", "driver.unavailable", "driver.reject
 const isDialling = (snapshot: RegistrarSnapshot) =>
   snapshot.matches({ connecting: "dialing" }) || snapshot.matches({ attached: { driver: { lost: "dialing" } } })
 
+/** What the outside can do to a registrar in this state. */
+export const possiblePresses = (snapshot: RegistrarSnapshot): ReadonlyArray<RegistrarEvent> =>
+  presses.filter((event) => possible(snapshot, event))
+
 const possible = (snapshot: RegistrarSnapshot, event: RegistrarEvent) =>
   snapshot.can(event) && (isDialling(snapshot) || !dialling.has(event.type))
 
@@ -95,7 +99,7 @@ const enabled = ({ of, timers }: Timed): ReadonlyArray<Press> => {
   const [first] = timers
   const ends: Array<Press> = first === undefined ? [] : [{ type: first.id as `xstate.${string}` }]
   if (of.matches("stopping")) ends.push({ type: drained })
-  return [...presses.filter((event) => possible(of, event)), ...ends]
+  return [...possiblePresses(of), ...ends]
 }
 
 const logic = {
