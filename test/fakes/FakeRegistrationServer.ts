@@ -6,12 +6,8 @@ import * as Layer from "effect/Layer"
 import type { Failure } from "../../src/machine/context.ts"
 import type { KubeletEvent, SocketEvent } from "../../src/machine/events.ts"
 import type { Announcement } from "../../src/machine/registrar.ts"
-import {
-  DisplacedError,
-  type Placement,
-  RegistrationServer,
-  SocketUnavailableError
-} from "../../src/services/registration/RegistrationServer.ts"
+import { DisplacedError, type Placement, SocketUnavailableError } from "../../src/services/registration/heldSocket.ts"
+import { RegistrationServer } from "../../src/services/registration/RegistrationServer.ts"
 import type { Gate } from "./Gate.ts"
 
 type Attempt = {

@@ -1,0 +1,193 @@
+/**
+ * The one socket that a registrar holds in its folder, through all its replacements: put there, looked after, let go. It knows three conditions: none
+ * in place, one of ours in place, and displaced by a live rival, whose going it then looks for.
+ */
+import * as fs from "node:fs"
+import * as net from "node:net"
+
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+
+import type { Failure } from "../../machine/context.ts"
+import type { SocketEvent } from "../../machine/events.ts"
+import type { Announcement } from "../../machine/registrar.ts"
+import * as lines from "../log/catalogue.ts"
+import type { Log } from "../log/Log.ts"
+import { codeOf, knock, reasonOf } from "../unixSocket.ts"
+import type { Bound, OwnSocket } from "./RegistrationSocket.ts"
+import {
+  bind,
+  bindFault,
+  isDead,
+  isOurs,
+  look,
+  placeFault,
+  removeDeadDotNames,
+  removeIfSame,
+  socketPathOf
+} from "./RegistrationSocket.ts"
+
+/** A live registrar holds the socket. */
+export class DisplacedError extends Data.TaggedError("DisplacedError")<{ readonly path: string }> {
+  override get message() {
+    return `another registrar serves ${this.path}`
+  }
+}
+
+/** The socket cannot be put in place, and no retry would change that. */
+export class SocketUnavailableError extends Data.TaggedError("SocketUnavailableError")<{ readonly failure: Failure }> {
+  override get message() {
+    return this.failure.cause
+  }
+}
+
+export interface Placement {
+  readonly path: string
+  /** Whether a live registrar held the place. */
+  readonly tookOver: boolean
+}
+
+export interface HeldSocket {
+  readonly own: () => OwnSocket | undefined
+  readonly isDisplaced: () => boolean
+  /** Puts a new socket in place of whatever this one held before. Fails with nothing left of the attempt. */
+  readonly place: (announcement: Announcement) => Effect.Effect<Placement, DisplacedError | SocketUnavailableError>
+  /** What has become of the socket since the last look; undefined when nothing has. The folder is compared with `known`, as it was at first. */
+  readonly inspect: (known: fs.Stats) => Effect.Effect<SocketEvent | undefined>
+  /** Removes the socket if it is still ours, and stops listening. */
+  readonly letGo: () => void
+}
+
+type Hold =
+  | { readonly phase: "none" }
+  | { readonly phase: "holding"; readonly own: OwnSocket }
+  | { readonly phase: "displaced"; readonly path: string }
+
+/** The kubelet stats every new name before it ignores a dot-name; one that is gone by then makes an error line in its log. */
+const kubeletLookMs = 5
+
+const unavailable = (failure: Failure) => new SocketUnavailableError({ failure })
+
+/** False when something is there already: link never replaces. */
+const linkOrExists = (existing: string, wanted: string): boolean => {
+  try {
+    fs.linkSync(existing, wanted)
+    return true
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false
+    throw error
+  }
+}
+
+const putInPlace = Effect.fnUntraced(function* (folder: string, socketPath: string, bound: Bound, takeOver: boolean) {
+  while (true) {
+    const fault = placeFault(folder, socketPath)
+    if (fault !== undefined) return yield* unavailable(fault)
+    if (takeOver) return fs.renameSync(bound.dotPath, socketPath)
+    if (linkOrExists(bound.dotPath, socketPath)) return fs.unlinkSync(bound.dotPath)
+    const found = look(socketPath)
+    if (found.kind !== "socket") continue
+    if (!(yield* isDead(socketPath))) return yield* new DisplacedError({ path: socketPath })
+    removeIfSame(socketPath, found)
+  }
+})
+
+const folderFault = (folder: string, known: fs.Stats): Failure | undefined => {
+  const stats = fs.statSync(folder, { throwIfNoEntry: false })
+  if (stats !== undefined && stats.nlink > 0 && stats.ino === known.ino && stats.dev === known.dev) return undefined
+  return {
+    step: "announcing",
+    cause: `${folder} was deleted under its mount`,
+    advice: "only a restart of the container mounts it again; the kubelet may need one too"
+  }
+}
+
+export const makeHeldSocket = (options: {
+  readonly folder: string
+  readonly accept: (socket: net.Socket) => void
+  readonly files: FileSystem.FileSystem
+  readonly log: Log
+}): HeldSocket => {
+  const { folder, accept, files, log } = options
+  let hold: Hold = { phase: "none" }
+  let dotNamesCleaned = false
+
+  const letGo = () => {
+    const before = hold
+    hold = { phase: "none" }
+    if (before.phase !== "holding") return
+    const { path, listener } = before.own
+    try {
+      removeIfSame(path, before.own)
+    } catch (error) {
+      log.write(lines.failedToRemoveSocket, { err: `remove ${path}: ${reasonOf(error)}`, socket: path })
+    }
+    listener.close()
+  }
+
+  const listenAt = Effect.fnUntraced(function* (socketPath: string, takeOver: boolean, listener: net.Server) {
+    const bound = yield* Effect.mapError(bind(folder, listener), (error) =>
+      unavailable(bindFault(folder, socketPath, error))
+    )
+    yield* Effect.sleep(kubeletLookMs)
+    yield* putInPlace(folder, socketPath, bound, takeOver)
+    listener.on("error", () => {})
+    hold = { phase: "holding", own: { path: socketPath, device: bound.device, inode: bound.inode, listener } }
+  })
+
+  const place = Effect.fnUntraced(function* ({ driverName, takeOver }: Announcement) {
+    const socketPath = socketPathOf(folder, driverName)
+    letGo()
+    const fault = placeFault(folder, socketPath)
+    if (fault !== undefined) return yield* unavailable(fault)
+    if (!dotNamesCleaned) yield* removeDeadDotNames(files, folder)
+    dotNamesCleaned = true
+    const tookOver = look(socketPath).kind === "socket" && (yield* knock(socketPath)) === "listening"
+    log.write(lines.startingServer, { socketPath })
+    const listener = net.createServer(accept)
+    yield* listenAt(socketPath, takeOver, listener).pipe(
+      Effect.catchDefect((error) => Effect.fail(unavailable(bindFault(folder, socketPath, error)))),
+      Effect.onExit((exit) => Effect.sync(() => exit._tag === "Failure" && listener.close())),
+      Effect.tapError((error) =>
+        Effect.sync(() => {
+          if (error._tag === "DisplacedError") hold = { phase: "displaced", path: socketPath }
+        })
+      )
+    )
+    log.write(lines.serverStarted, { socketPath })
+    return { path: socketPath, tookOver }
+  })
+
+  const inspect = Effect.fnUntraced(function* (known: fs.Stats): Effect.fn.Return<SocketEvent | undefined> {
+    const seen = hold
+    if (seen.phase === "none") return undefined
+    const failure = folderFault(folder, known)
+    if (failure !== undefined) {
+      letGo()
+      return { type: "socket.failed", failure }
+    }
+    const socketPath = seen.phase === "holding" ? seen.own.path : seen.path
+    const found = look(socketPath)
+    if (seen.phase === "holding" && isOurs(found, seen.own)) return undefined
+    const vacant = found.kind !== "socket" || (yield* isDead(socketPath))
+    if (hold !== seen) return undefined
+    if (seen.phase === "displaced") {
+      if (!vacant) return undefined
+      hold = { phase: "none" }
+      return { type: "socket.vacated" }
+    }
+    letGo()
+    if (vacant) return { type: "socket.removed" }
+    hold = { phase: "displaced", path: socketPath }
+    return { type: "socket.displaced" }
+  })
+
+  return {
+    own: () => (hold.phase === "holding" ? hold.own : undefined),
+    isDisplaced: () => hold.phase === "displaced",
+    place,
+    inspect,
+    letGo
+  }
+}
