@@ -3,16 +3,17 @@ import { decide } from "./services/flags/decide.ts"
 import { readFlags } from "./services/flags/Flags.ts"
 import { makeLog } from "./services/log/Log.ts"
 import { makeOutput } from "./services/log/Output.ts"
+import { probe } from "./services/probe/probe.ts"
 import { installSignals } from "./services/signals/Signals.ts"
 import { version } from "./version.ts"
 
 const signals = installSignals(process)
 const stdout = makeOutput(1)
 const stderr = makeOutput(2)
-const argv0 = process.argv[1] ?? process.argv0
+const [, argv0 = process.argv0, ...args] = process.argv
 
 const main = async (): Promise<void> => {
-  const read = readFlags(process.argv.slice(2), argv0)
+  const read = readFlags(args, argv0)
   if (read.kind === "exit") {
     if (read.stdout !== undefined) stdout.write(read.stdout)
     if (read.stderr !== undefined) stderr.write(read.stderr)
@@ -22,7 +23,11 @@ const main = async (): Promise<void> => {
   const decision = decide(settings, argv0, version)
   const log = makeLog(decision.log)
   for (const { line, values } of decision.entries) log.write(line, values)
-  if (decision.kind === "probe") return process.exit(0)
+  if (decision.kind === "probe") {
+    const { code, line, values } = await probe(settings, args)
+    log.write(line, values)
+    return process.exit(code)
+  }
   if (decision.kind === "exit") {
     if (decision.stdout !== undefined) stdout.write(decision.stdout)
     log.flush()
@@ -33,6 +38,7 @@ const main = async (): Promise<void> => {
   for (const load of pieces) {
     await load()
     await new Promise(setImmediate)
+    if (signals.pending()?.kind === "stop") return process.exit(0)
   }
   const { run } = await loadProgram()
   run({ settings, log, signals, exit: (code) => process.exit(code) })

@@ -86,6 +86,12 @@ export const differences: ReadonlyArray<Difference> = [
     flag: ""
   },
   {
+    situation: "`--mode=kubelet-registration-probe`",
+    upstream: "exit 0, nothing is asked (v2.9 on)",
+    ours: "asks the registrar beside it: is it alive, or has the kubelet registered it",
+    flag: "`--probe`"
+  },
+  {
     situation: "`--csi-address` is no unix socket (`host:port`, `dns:///`, `unix-abstract:`)",
     upstream: "dialled over TCP, or as an abstract socket",
     ours: "exit 1, one line",

@@ -21,6 +21,7 @@ import type { Log } from "./log/Log.ts"
 import { makeRegistrar, type Registrar } from "./Registrar.ts"
 import type { Request, Signals } from "./signals/Signals.ts"
 import { Status } from "./Status.ts"
+import * as StatusSocket from "./StatusSocket.ts"
 
 export interface Start {
   readonly settings: Settings
@@ -78,7 +79,7 @@ const dump = Effect.gen(function* () {
 
 /** Everything one registrar process needs, in the order it is acquired. */
 const programLayer = ({ settings, log }: Start, socketPath: string) =>
-  HttpServer.layer(httpAddress(settings)).pipe(
+  Layer.merge(HttpServer.layer(httpAddress(settings)), StatusSocket.layer(settings.pluginRegistrationPath)).pipe(
     Layer.provideMerge(
       driverLayer({
         socketPath,
@@ -87,8 +88,7 @@ const programLayer = ({ settings, log }: Start, socketPath: string) =>
         callTimeoutMs: settings.callTimeoutMs
       })
     ),
-    Layer.provideMerge(Klog.layer(log)),
-    Layer.provide(NodeFileSystem.layer)
+    Layer.provideMerge(Layer.merge(Klog.layer(log), NodeFileSystem.layer))
   )
 
 const live = (start: Start) =>

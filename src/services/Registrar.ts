@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { createActor, type InspectionEvent } from "xstate"
 
-import type { Input, Output } from "../machine/context.ts"
+import type { Failure, Input, Output } from "../machine/context.ts"
 import type { DriverEvent, KubeletEvent, ProcessEvent, RegistrarEvent, SocketEvent } from "../machine/events.ts"
 import type { Announcement } from "../machine/registrar.ts"
 import { registrarMachine } from "../machine/registrar.ts"
@@ -52,7 +52,7 @@ export const makeRegistrar = (
       identify: bridge.hold<DriverEvent>((_, send) =>
         Effect.gen(function* () {
           const driver = yield* DriverConnection
-          const name = yield* driver.identify((obstacle) => send({ type: "driver.awaited", obstacle }))
+          const name = yield* driver.identify(onChange((obstacle) => send({ type: "driver.awaited", obstacle })))
           send({ type: "driver.identified", name })
           return yield* Effect.never
         }).pipe(
@@ -139,6 +139,16 @@ export const makeRegistrar = (
 
 /** Sends, and stays: an actor that has told how it ended lives on until its state is left. */
 const tell = (send: () => void): Effect.Effect<never> => Effect.andThen(Effect.sync(send), Effect.never)
+
+/** Hears an obstacle when its cause is another one than before. */
+const onChange = (tellObstacle: (obstacle: Failure) => void) => {
+  let last: string | undefined
+  return (obstacle: Failure) => {
+    if (obstacle.cause === last) return
+    last = obstacle.cause
+    tellObstacle(obstacle)
+  }
+}
 
 const remindWhileConnecting = (snapshot: () => RegistrarSnapshot | undefined, remind: () => void) =>
   Effect.gen(function* () {

@@ -18,6 +18,7 @@ import { Klog } from "../Klog.ts"
 import * as lines from "../log/catalogue.ts"
 import { awaitSocket } from "./awaitSocket.ts"
 import { driverNameFault } from "./driverName.ts"
+import { responseText } from "./responseText.ts"
 import { rpcError } from "./rpcError.ts"
 
 /** This attempt failed; another one may succeed. */
@@ -133,7 +134,7 @@ const make = ({ socketPath, callTimeoutMs }: DriverSettings) =>
           { deadline: Date.now() + callTimeoutMs },
           (error, response) => {
             log.write(lines.grpcResponse, {
-              response: JSON.stringify(response ?? {}),
+              response: responseText(response),
               err: error === null ? null : rpcError(error)
             })
             resume(error === null ? Effect.succeed(response as GetPluginInfoResponse) : Effect.fail(error))

@@ -22,7 +22,12 @@ export type Decision = { readonly log: LogSettings; readonly entries: ReadonlyAr
   | { readonly kind: "run" }
 )
 
-export function decide(settings: Settings, argv0: string, version: string): Decision {
+export function decide(
+  settings: Settings,
+  argv0: string,
+  version: string,
+  platform: NodeJS.Platform = process.platform
+): Decision {
   const { log } = settings
   const invalid = loggingErrors(log)
   if (invalid !== undefined) {
@@ -34,6 +39,7 @@ export function decide(settings: Settings, argv0: string, version: string): Deci
   if (settings.kubeletRegistrationPath === "") {
     return { kind: "exit", code: 1, log, entries: [{ line: lines.pathRequired }] }
   }
+  if (platform === "win32") return { kind: "exit", code: 1, log, entries: [{ line: lines.windowsUnsupported }] }
   if (settings.mode === "kubelet-registration-probe") return { kind: "probe", log, entries: [] }
 
   const entries: Array<Entry> = [
@@ -47,7 +53,22 @@ export function decide(settings: Settings, argv0: string, version: string): Deci
   if (settings.deprecated.length > 0) {
     entries.push({ line: lines.deprecatedFlags, values: { flags: settings.deprecated.join(" ") } })
   }
+  const doubt = pathDoubt(settings.kubeletRegistrationPath)
+  if (doubt !== undefined) {
+    entries.push({ line: lines.suspiciousPath, values: { path: settings.kubeletRegistrationPath, advice: doubt } })
+  }
   return { kind: "run", log, entries }
+}
+
+/** What is most likely wrong with a path that the kubelet is told; undefined when nothing is. It is told to the kubelet all the same. */
+export function pathDoubt(path: string): string | undefined {
+  if (path.includes("$(")) return "a $(VARIABLE) was not replaced; is it defined in this container's env?"
+  if (!path.startsWith("/"))
+    return "the kubelet needs the absolute path of the driver's socket on the host, without a scheme"
+  if (path.split("/").includes("plugins_registry")) {
+    return "plugins_registry is for registration sockets; the driver's own socket belongs below plugins/"
+  }
+  return undefined
 }
 
 /**

@@ -85,7 +85,7 @@ export const flags = {
     "Deprecated, use --http-endpoint. TCP port of the HTTP server on all interfaces; 0 or less: no server. Cannot be combined with --http-endpoint.",
     { word: "--health-port" }
   ),
-  enablePprof: flag("enable-pprof", bool, false, "Serve profiles under /debug/pprof/ on the HTTP server."),
+  enablePprof: flag("enable-pprof", bool, false, "Accepted; this release serves no profiles."),
   mode: flag(
     "mode",
     text,

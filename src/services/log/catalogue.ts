@@ -119,3 +119,17 @@ export const dumpState = info("registrar.ts:20", 0, "SIGQUIT: state")
 export const dumpTransition = info("registrar.ts:30", 0, "SIGQUIT: transition")
 /** err */
 export const programFault = error("registrar.ts:40", "The registrar itself has failed")
+/** state, pid */
+export const probeSucceeded = info("registrar.ts:50", 0, "Probe succeeded")
+/** kubeletRegistrationPath */
+export const probeNobody = info("registrar.ts:60", 0, "Probe succeeded, no registrar to ask")
+/** err, state, pid */
+export const probeFailed = error("registrar.ts:70", "Probe failed")
+/** err, folder */
+export const statusSocketFailed = info("registrar.ts:80", 2, "Probes cannot ask this registrar")
+/** path, advice */
+export const suspiciousPath = error("registrar.ts:90", "The kubelet will hardly reach --kubelet-registration-path")
+export const windowsUnsupported = error(
+  "registrar.ts:100",
+  "Windows nodes are not supported; run kubernetes-csi/node-driver-registrar there"
+)

@@ -26,9 +26,9 @@ export interface OwnSocket {
   readonly listener: net.Server
 }
 
-/** A listener under its dot-name, not yet in place. */
+/** A listener that is bound, under its dot-name as yet if it is to become the registration socket. */
 export interface Bound {
-  readonly dotPath: string
+  readonly path: string
   readonly device: number
   readonly inode: number
 }
@@ -122,35 +122,41 @@ export const bindFault = (folder: string, socketPath: string, error: unknown): F
 }
 
 /** At most 10 bytes, or a final path of 107 bytes could not be bound under its dot-name first. */
-const dotName = /^\.csi[0-9a-z]{6}$/
+export const dotName = /^\.csi[0-9a-z]{6}$/
 const newDotName = () =>
   `.csi${Math.floor(Math.random() * 36 ** 6)
     .toString(36)
     .padStart(6, "0")}`
 
 /**
- * Binds `listener` under a fresh dot-name with mode 0700; fails with what the file system says. `listen` of a path binds within the call, so the
- * umask, which belongs to the whole process, is restored before anybody else can run; only its errors come later, as an event.
+ * Binds `listener` at a path with the mode that `umask` leaves; fails with what the file system says. `listen` of a path binds within the call, so
+ * the umask, which belongs to the whole process, is restored before anybody else can run; only its errors come later, as an event.
  */
-export const bind = (folder: string, listener: net.Server): Effect.Effect<Bound, NodeJS.ErrnoException> =>
+export const bindAt = (
+  socketPath: string,
+  umask: number,
+  listener: net.Server
+): Effect.Effect<Bound, NodeJS.ErrnoException> =>
   Effect.callback((resume) => {
-    const dotPath = path.join(folder, newDotName())
     listener.once("error", (error) => resume(Effect.fail(error)))
-    const inherited = process.umask(0o077)
-    listener.listen(dotPath)
+    const inherited = process.umask(umask)
+    listener.listen(socketPath)
     process.umask(inherited)
     if (!listener.listening) return
-    const stats = fs.lstatSync(dotPath)
-    resume(Effect.succeed({ dotPath, device: stats.dev, inode: stats.ino }))
+    const stats = fs.lstatSync(socketPath)
+    resume(Effect.succeed({ path: socketPath, device: stats.dev, inode: stats.ino }))
   })
 
-/** Removes dot-names whose process is dead; those that answer belong to a registrar that is just starting. A folder that cannot be read has none. */
-export const removeDeadDotNames = Effect.fnUntraced(function* (files: FileSystem.FileSystem, folder: string) {
+/** Binds under a fresh dot-name with mode 0700. */
+export const bind = (folder: string, listener: net.Server) => bindAt(path.join(folder, newDotName()), 0o077, listener)
+
+/** Removes sockets with such names that nobody serves; those that answer belong to a registrar that lives. A folder that cannot be read has none. */
+export const removeDead = Effect.fnUntraced(function* (files: FileSystem.FileSystem, folder: string, names: RegExp) {
   const entries = yield* Effect.orElseSucceed(files.readDirectory(folder), () => [])
-  for (const name of entries.filter((entry) => dotName.test(entry))) {
-    const dotPath = path.join(folder, name)
-    const found = look(dotPath)
-    if (found.kind === "socket" && (yield* knock(dotPath)) === "refused") removeIfSame(dotPath, found)
+  for (const name of entries.filter((entry) => names.test(entry))) {
+    const socketPath = path.join(folder, name)
+    const found = look(socketPath)
+    if (found.kind === "socket" && (yield* knock(socketPath)) === "refused") removeIfSame(socketPath, found)
   }
 })
 

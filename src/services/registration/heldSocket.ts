@@ -19,11 +19,12 @@ import type { Bound, OwnSocket } from "./RegistrationSocket.ts"
 import {
   bind,
   bindFault,
+  dotName,
   isDead,
   isOurs,
   look,
   placeFault,
-  removeDeadDotNames,
+  removeDead,
   removeIfSame,
   socketPathOf
 } from "./RegistrationSocket.ts"
@@ -84,8 +85,8 @@ const putInPlace = Effect.fnUntraced(function* (folder: string, socketPath: stri
   while (true) {
     const fault = placeFault(folder, socketPath)
     if (fault !== undefined) return yield* unavailable(fault)
-    if (takeOver) return fs.renameSync(bound.dotPath, socketPath)
-    if (linkOrExists(bound.dotPath, socketPath)) return fs.unlinkSync(bound.dotPath)
+    if (takeOver) return fs.renameSync(bound.path, socketPath)
+    if (linkOrExists(bound.path, socketPath)) return fs.unlinkSync(bound.path)
     const found = look(socketPath)
     if (found.kind !== "socket") continue
     if (!(yield* isDead(socketPath))) return yield* new DisplacedError({ path: socketPath })
@@ -141,7 +142,7 @@ export const makeHeldSocket = (options: {
     letGo()
     const fault = placeFault(folder, socketPath)
     if (fault !== undefined) return yield* unavailable(fault)
-    if (!dotNamesCleaned) yield* removeDeadDotNames(files, folder)
+    if (!dotNamesCleaned) yield* removeDead(files, folder, dotName)
     dotNamesCleaned = true
     const tookOver = look(socketPath).kind === "socket" && (yield* knock(socketPath)) === "listening"
     log.write(lines.startingServer, { socketPath })

@@ -1,0 +1,56 @@
+/** Finds the registrar that a probe is about: in `/proc`, by the argument that makes it this driver's. Several may run there (hostPID). */
+import * as fs from "node:fs"
+
+import { readFlags, type Settings } from "../flags/Flags.ts"
+
+export interface FoundRegistrar {
+  readonly pid: number
+  readonly uid: number
+  readonly settings: Settings
+}
+
+const wordsOf = (pid: number | "self"): ReadonlyArray<string> =>
+  fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").replace(/\0$/, "").split("\0")
+
+/** Undefined where it may not be read, which tells nothing. */
+const namespaceOf = (pid: number | "self", kind: "mnt" | "pid"): string | undefined => {
+  try {
+    return fs.readlinkSync(`/proc/${pid}/ns/${kind}`)
+  } catch {
+    return undefined
+  }
+}
+
+/** The same namespace, or one that cannot be told apart. */
+const shares = (pid: number, kind: "mnt" | "pid") => {
+  const theirs = namespaceOf(pid, kind)
+  return theirs === undefined || theirs === namespaceOf("self", kind)
+}
+
+/**
+ * Every registrar in this PID namespace that was started with this `--kubelet-registration-path`. One that runs in another mount namespace belongs to
+ * another pod. `args` are this process's own, which tell how many words stand before them.
+ */
+export const findRegistrars = (
+  kubeletRegistrationPath: string,
+  args: ReadonlyArray<string>
+): ReadonlyArray<FoundRegistrar> => {
+  const wordsBefore = wordsOf("self").length - args.length
+  return fs
+    .readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((name) => {
+      try {
+        const pid = Number(name)
+        const words = wordsOf(pid)
+        if (!words.some((word) => word.includes(kubeletRegistrationPath))) return []
+        const read = readFlags(words.slice(wordsBefore), "")
+        if (read.kind !== "run" || read.settings.mode === "kubelet-registration-probe") return []
+        if (read.settings.kubeletRegistrationPath !== kubeletRegistrationPath) return []
+        if (!shares(pid, "pid") || !shares(pid, "mnt")) return []
+        return [{ pid, uid: fs.statSync(`/proc/${pid}`).uid, settings: read.settings }]
+      } catch {
+        return []
+      }
+    })
+}
