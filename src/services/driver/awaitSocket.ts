@@ -14,6 +14,8 @@ import { codeOf, knock } from "../unixSocket.ts"
 const pollMs = 1_000
 /** While a socket refuses: bound, and not listening yet. No event tells when that ends, and drivers start late by milliseconds. */
 const refusedPollMs = 20
+/** Between bind and listen every socket refuses for a moment; that is no news. */
+const refusedNewsMs = 200
 /** A refusing socket is most likely left over after this long, and looked at less often. */
 const refusedFastMs = 10_000
 const refusedSlowPollMs = 100
@@ -98,12 +100,13 @@ export const awaitSocket = (socketPath: string, onObstacle: (obstacle: Failure) 
       const answer = yield* knock(socketPath)
       if (answer === "listening" || answer === "busy") return
       if (answer === "refused") {
-        onObstacle(
-          obstacle(
-            `connect to ${socketPath}: connection refused, nobody listens`,
-            "the socket is left over or its driver is not ready; look at the driver's container"
+        if (refusedForMs >= refusedNewsMs)
+          onObstacle(
+            obstacle(
+              `connect to ${socketPath}: connection refused, nobody listens`,
+              "the socket is left over or its driver is not ready; look at the driver's container"
+            )
           )
-        )
         const restMs = refusedForMs < refusedFastMs ? refusedPollMs : refusedSlowPollMs
         refusedForMs += restMs
         yield* Effect.sleep(restMs)
