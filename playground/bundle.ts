@@ -17,8 +17,9 @@ export const freshBundle = async (): Promise<string> => {
   const workshop = await mkdtemp(join(dist, ".build-"))
   try {
     const { bundle } = await import("../scripts/build.ts")
-    await bundle(join(root, "src/main.ts"), join(workshop, "main.cjs"))
-    for (const file of ["meta.json", "main.cjs.map", "main.cjs"]) await rename(join(workshop, file), join(dist, file))
+    await bundle(workshop)
+    const pieces = (await readdir(workshop)).filter((file) => file !== "main.cjs")
+    for (const file of [...pieces, "main.cjs"]) await rename(join(workshop, file), join(dist, file))
   } finally {
     await rm(workshop, { recursive: true, force: true })
   }

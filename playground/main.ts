@@ -34,7 +34,6 @@ const playground = Effect.gen(function* () {
   )
 )
 
-// biome-ignore lint/plugin: this is a program of its own, and no chart runs in it.
 const end = (code: number) => process.exit(code)
 
 /** Runs it to its end, or until a signal; then everything it has opened is closed, and the process ends. */

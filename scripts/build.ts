@@ -1,57 +1,57 @@
-// Bundles src/main.ts into dist/main.cjs: one minified CommonJS file, which starts some 40 ms sooner than an ES module.
+// Bundles src/main.ts into dist/: minified CommonJS, which starts some 40 ms sooner than an ES module.
 //
-// The bundle keeps the program's laziness: a dynamic import() becomes a wrapped module inside the same file, whose code runs when
-// the import() does, and with it the node: modules it imports. So --version, --help and probe mode run the light half only.
-// Beside it lie main.cjs.map and meta.json, the modules that went in with their sizes; scripts/budget.ts reads the latter.
+// It comes in pieces: main.cjs holds the light half, the others are required one after the other by the import()s of services/load.ts. V8 reads a file
+// whole before its first line runs, 20 ms for all of them together, and --version, --help and the probe mode need main.cjs only. A piece runs, and
+// loads the node: modules it names, when its import() does.
+// Beside them lie source maps and meta.json, the modules that went in with their sizes; scripts/budget.ts reads the latter.
 //
-//   node scripts/build.ts [ENTRY [OUTFILE]]
-import { writeFile } from "node:fs/promises"
-import { isBuiltin } from "node:module"
-import { dirname, join, relative, resolve } from "node:path"
+//   node scripts/build.ts [FOLDER]
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
+import { join, relative, resolve } from "node:path"
 
-import { build, type Plugin } from "rolldown"
+import { build } from "rolldown"
 
 import { grpcStubs } from "./grpcStubs.ts"
 
 const root = resolve(import.meta.dirname, "..")
 
 export interface Meta {
-  /** Bytes of the minified bundle. */
+  /** Bytes of all pieces, minified. */
   readonly bytes: number
+  /** The pieces by name, main.cjs first. */
+  readonly pieces: Readonly<Record<string, number>>
   /** Bytes of each module before minification, the biggest first; names are relative to the repository. */
   readonly modules: ReadonlyArray<{ readonly name: string; readonly bytes: number }>
 }
 
-const builtinPrefix = "\0builtin:"
+/** Names of the pieces, by the module that each begins with. */
+const pieceNames: Readonly<Record<string, string>> = { src: "grpc", Layer: "effect", Program: "program" }
 
-/** The bundler hoists a `node:` import to the top of the file, where it would load http2 for a mere --version; a CommonJS module around it stays lazy. */
-const lazyBuiltins: Plugin = {
-  name: "lazy-builtins",
-  resolveId(id, importer, { kind }) {
-    if (kind === "require-call" || importer === undefined || !isBuiltin(id)) return null
-    return { id: builtinPrefix + id, moduleSideEffects: false }
-  },
-  load(id) {
-    return id.startsWith(builtinPrefix)
-      ? `module.exports = require(${JSON.stringify(id.slice(builtinPrefix.length))})`
-      : null
-  }
-}
-
-/** Bundles `entry` into the file `out`, with its source map and meta.json beside it. */
-export const bundle = async (entry: string, out: string): Promise<Meta> => {
+/** Bundles the program into `folder`; pieces of an earlier build that are none of this one go. */
+export const bundle = async (folder: string): Promise<Meta> => {
+  await mkdir(folder, { recursive: true })
   const { output } = await build({
-    input: entry,
+    input: join(root, "src/main.ts"),
     cwd: root,
     platform: "node",
-    plugins: [lazyBuiltins, grpcStubs],
+    plugins: [grpcStubs],
     transform: { target: "node24", define: { "process.env.NODE_ENV": '"production"' } },
-    output: { file: out, format: "cjs", codeSplitting: false, minify: true, sourcemap: true }
+    output: {
+      dir: folder,
+      format: "cjs",
+      minify: true,
+      sourcemap: true,
+      entryFileNames: "main.cjs",
+      chunkFileNames: ({ name }) => `${pieceNames[name] ?? name}.cjs`
+    }
   })
-  const [chunk] = output
+  const pieces = output.filter((file) => file.type === "chunk")
+  const sizes = pieces.map(({ fileName, code }) => [fileName, Buffer.byteLength(code)] as const)
   const meta: Meta = {
-    bytes: Buffer.byteLength(chunk.code),
-    modules: Object.entries(chunk.modules)
+    bytes: sizes.reduce((sum, [, bytes]) => sum + bytes, 0),
+    pieces: Object.fromEntries(sizes),
+    modules: pieces
+      .flatMap(({ modules }) => Object.entries(modules))
       .map(([id, { renderedLength }]) => ({
         name: id.startsWith("\0") ? id.slice(1) : relative(root, id),
         bytes: renderedLength
@@ -59,14 +59,18 @@ export const bundle = async (entry: string, out: string): Promise<Meta> => {
       .filter(({ bytes }) => bytes > 0)
       .sort((a, b) => b.bytes - a.bytes)
   }
-  await writeFile(join(dirname(out), "meta.json"), `${JSON.stringify(meta, null, 2)}\n`)
+  const made = new Set(output.map(({ fileName }) => fileName))
+  for (const file of await readdir(folder))
+    if (/\.cjs(\.map)?$/.test(file) && !made.has(file)) await rm(join(folder, file))
+  await writeFile(join(folder, "meta.json"), `${JSON.stringify(meta, null, 2)}\n`)
   return meta
 }
 
 if (import.meta.main) {
-  const [entry = join(root, "src/main.ts"), out = join(root, "dist/main.cjs")] = process.argv
-    .slice(2)
-    .map((path) => resolve(path))
-  const { bytes, modules } = await bundle(entry, out)
-  console.log(`${relative(process.cwd(), out)}: ${(bytes / 1024).toFixed(1)} KiB of ${modules.length} modules`)
+  const folder = resolve(process.argv[2] ?? join(root, "dist"))
+  const { bytes, pieces, modules } = await bundle(folder)
+  const parts = Object.entries(pieces).map(([name, size]) => `${name} ${(size / 1024).toFixed(1)}`)
+  console.log(
+    `${relative(process.cwd(), folder)}: ${(bytes / 1024).toFixed(1)} KiB of ${modules.length} modules (${parts.join(", ")})`
+  )
 }

@@ -1,9 +1,9 @@
 /** Signals, flags, fast modes, then the program: the order of everything that happens. Imported by nobody. */
 import { decide } from "./services/flags/decide.ts"
 import { readFlags } from "./services/flags/Flags.ts"
+import { loadProgram, pieces } from "./services/load.ts"
 import { makeLog } from "./services/log/Log.ts"
 import { makeOutput } from "./services/log/Output.ts"
-import { probe } from "./services/probe/probe.ts"
 import { installSignals } from "./services/signals/Signals.ts"
 import { version } from "./version.ts"
 
@@ -24,6 +24,7 @@ const main = async (): Promise<void> => {
   const log = makeLog(decision.log)
   for (const { line, values } of decision.entries) log.write(line, values)
   if (decision.kind === "probe") {
+    const { probe } = await import("./services/probe/probe.ts")
     const { code, line, values } = await probe(settings, args)
     log.write(line, values)
     return process.exit(code)
@@ -34,7 +35,6 @@ const main = async (): Promise<void> => {
     return process.exit(decision.code)
   }
 
-  const { pieces, loadProgram } = await import("./services/load.ts")
   for (const load of pieces) {
     await load()
     await new Promise(setImmediate)
