@@ -8,15 +8,14 @@ import * as net from "node:net"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
-import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 
 import { lifecycleState, readiness } from "../machine/report.ts"
 import { Klog } from "./Klog.ts"
 import * as lines from "./log/catalogue.ts"
-import { type StatusAnswer, statusSocketName, statusSocketPath } from "./probe/statusSocketName.ts"
+import { type StatusAnswer, statusSocketPath } from "./probe/statusSocketName.ts"
 import { RegistrationServer } from "./registration/RegistrationServer.ts"
-import { bindAt, removeDead, removeIfSame } from "./registration/RegistrationSocket.ts"
+import { bindAt, removeIfDead, removeIfSame } from "./registration/RegistrationSocket.ts"
 import { Status } from "./Status.ts"
 import { reasonOf } from "./unixSocket.ts"
 
@@ -24,7 +23,6 @@ const make = (folder: string) =>
   Effect.gen(function* () {
     const status = yield* Status
     const registration = yield* RegistrationServer
-    const files = yield* FileSystem.FileSystem
     const answers = yield* FiberSet.make<unknown, unknown>()
     const fork = yield* FiberSet.runtime(answers)()
 
@@ -47,8 +45,9 @@ const make = (folder: string) =>
     })
     yield* Effect.acquireRelease(
       Effect.gen(function* () {
-        yield* removeDead(files, folder, statusSocketName)
-        return yield* bindAt(statusSocketPath(folder, process.pid), 0o177, listener)
+        const socketPath = statusSocketPath(folder, process.pid)
+        yield* removeIfDead(socketPath)
+        return yield* bindAt(socketPath, 0o177, listener)
       }),
       (bound) =>
         Effect.sync(() => {
@@ -60,9 +59,7 @@ const make = (folder: string) =>
   })
 
 /** `folder` is the registration folder. Failing to open the socket is one line in the log, since the announcement will tell what is wrong with the folder. */
-export const layer = (
-  folder: string
-): Layer.Layer<never, never, FileSystem.FileSystem | Klog | RegistrationServer | Status> =>
+export const layer = (folder: string): Layer.Layer<never, never, Klog | RegistrationServer | Status> =>
   Layer.effectDiscard(
     Effect.catchCause(make(folder), (cause) =>
       Effect.flatMap(Klog, (log) =>

@@ -16,7 +16,7 @@ import type { Failure } from "../../machine/context.ts"
 import { limits } from "../../machine/policies.ts"
 import { Klog } from "../Klog.ts"
 import * as lines from "../log/catalogue.ts"
-import { awaitSocket } from "./awaitSocket.ts"
+import { awaitListener, awaitSocket } from "./awaitSocket.ts"
 import { driverNameFault } from "./driverName.ts"
 import { responseText } from "./responseText.ts"
 import { rpcError } from "./rpcError.ts"
@@ -34,6 +34,9 @@ export class DriverRejectedError extends Data.TaggedError("DriverRejectedError")
     return this.failure.cause
   }
 }
+
+/** The first attempt to connect has failed; why is found out by looking. */
+class ConnectionRefusedError extends Data.TaggedError("ConnectionRefusedError") {}
 
 export interface DriverSettings {
   /** Absolute path of the driver's socket. */
@@ -62,6 +65,9 @@ export class DriverConnection extends Context.Service<
 /** grpc-js idles a quiet channel after 30 minutes by default, which would look like a loss. This is the longest delay of a Node timer. */
 const neverIdleMs = 2 ** 31 - 1
 
+/** A driver that begins to listen between our connecting and our look has not hung up. */
+const hangUpsToBelieve = 2
+
 const channelOptions: grpc.ChannelOptions = {
   "grpc.use_local_subchannel_pool": 1,
   "grpc.enable_http_proxy": 0,
@@ -77,24 +83,29 @@ const unavailable = (step: Failure["step"], cause: string, advice: string) =>
 const rejected = (cause: string, advice: string) =>
   new DriverRejectedError({ failure: { step: "identifying", cause, advice } })
 
-/** Ends once the channel is usable; fails as soon as its first attempt has failed. */
-const ready = (client: grpc.Client, socketPath: string) =>
-  Effect.callback<void, DriverUnavailableError>((resume) => {
+/** Why a call of GetPluginInfo failed, and whether another one may succeed. */
+const callFault = (error: grpc.ServiceError, callTimeoutMs: number) => {
+  if (error.code === grpc.status.UNIMPLEMENTED) {
+    return rejected(rpcError(error), "the socket must serve csi.v1.Identity/GetPluginInfo; is it the driver's own?")
+  }
+  const advice =
+    error.code === grpc.status.DEADLINE_EXCEEDED
+      ? `GetPluginInfo took longer than --timeout=${callTimeoutMs / 1_000}s; raise it or look at the driver`
+      : "look at the driver's own log"
+  return unavailable("identifying", rpcError(error), advice)
+}
+
+/** Ends once the channel is usable: true, or false as soon as its first attempt has failed. */
+const connects = (client: grpc.Client, socketPath: string) =>
+  Effect.callback<boolean>((resume) => {
     const channel = client.getChannel()
     const look = (state: grpc.connectivityState): void => {
-      if (state === grpc.connectivityState.READY) resume(Effect.void)
+      if (state === grpc.connectivityState.READY) resume(Effect.succeed(true))
       else if (state === grpc.connectivityState.TRANSIENT_FAILURE || state === grpc.connectivityState.SHUTDOWN) {
-        resume(
-          Effect.fail(
-            unavailable(
-              "connecting",
-              `${socketPath} accepts connections but does not speak HTTP/2`,
-              "let --csi-address name the driver's gRPC socket"
-            )
-          )
-        )
-      } else
+        resume(Effect.succeed(false))
+      } else {
         channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, () => look(channel.getConnectivityState(false)))
+      }
     }
     look(channel.getConnectivityState(true))
   }).pipe(
@@ -143,35 +154,25 @@ const make = ({ socketPath, callTimeoutMs }: DriverSettings) =>
         return Effect.sync(() => call.cancel())
       })
 
+    const open = () => new grpc.Client(`unix:${socketPath}`, grpc.credentials.createInsecure(), channelOptions)
+
+    /** A usable connection, on a client that is closed again should `use` fail. */
+    const withConnection = <A, E>(use: (client: grpc.Client) => Effect.Effect<A, E>) =>
+      Effect.suspend(() => {
+        const client = open()
+        return Effect.onExit(use(client), (exit) =>
+          Effect.sync(() => {
+            if (exit._tag === "Failure") client.close()
+          })
+        )
+      })
+
     const ask = Effect.fnUntraced(function* (client: grpc.Client) {
-      yield* ready(client, socketPath)
+      if (!(yield* connects(client, socketPath))) return yield* new ConnectionRefusedError()
       log.write(lines.callingDriver)
-      const { name } = yield* Effect.mapError(getPluginInfo(client), (error) =>
-        error.code === grpc.status.UNIMPLEMENTED
-          ? rejected(rpcError(error), "the socket must serve csi.v1.Identity/GetPluginInfo; is it the driver's own?")
-          : unavailable(
-              "identifying",
-              rpcError(error),
-              error.code === grpc.status.DEADLINE_EXCEEDED
-                ? `GetPluginInfo took longer than --timeout=${callTimeoutMs / 1_000}s; raise it or look at the driver`
-                : "look at the driver's own log"
-            )
-      )
+      const { name } = yield* Effect.mapError(getPluginInfo(client), (error) => callFault(error, callTimeoutMs))
       const fault = driverNameFault(name)
       if (fault !== undefined) return yield* rejected(fault, "GetPluginInfo must return a CSI name; fix the driver")
-      return name
-    })
-
-    const identify = Effect.fnUntraced(function* (onObstacle: (obstacle: Failure) => void) {
-      yield* hangUp
-      yield* awaitSocket(socketPath, onObstacle)
-      log.write(lines.connecting, { address })
-      const client = new grpc.Client(`unix:${socketPath}`, grpc.credentials.createInsecure(), channelOptions)
-      const name = yield* Effect.onExit(ask(client), (exit) =>
-        Effect.sync(() => {
-          if (exit._tag === "Failure") client.close()
-        })
-      )
       const loss = Deferred.makeUnsafe<void>()
       connected = { client, loss }
       client
@@ -181,6 +182,24 @@ const make = ({ socketPath, callTimeoutMs }: DriverSettings) =>
         )
       log.write(lines.driverName, { csiDriverName: name })
       return name
+    })
+
+    const identify = Effect.fnUntraced(function* (onObstacle: (obstacle: Failure) => void) {
+      yield* hangUp
+      for (let hangUps = 0; hangUps < hangUpsToBelieve; ) {
+        yield* awaitSocket(socketPath, onObstacle)
+        log.write(lines.connecting, { address })
+        const name = yield* Effect.catchTag(withConnection(ask), "ConnectionRefusedError", () =>
+          Effect.succeed(undefined)
+        )
+        if (name !== undefined) return name
+        if (yield* awaitListener(socketPath, onObstacle)) hangUps++
+      }
+      return yield* unavailable(
+        "connecting",
+        `${socketPath} accepts connections but does not speak HTTP/2`,
+        "let --csi-address name the driver's gRPC socket"
+      )
     })
 
     yield* Effect.addFinalizer(() => hangUp)

@@ -1,5 +1,5 @@
 /**
- * Waits until somebody listens at a socket path. A socket that appears is seen through inotify on the nearest folder that exists; the slow poll
+ * Waits for a socket at a path, and for somebody to listen there. A socket that appears is seen through inotify on the nearest folder that exists; the slow poll
  * is for what inotify does not tell (a socket that begins to listen, a right that is granted) and for hosts that have no watch left.
  */
 import * as fs from "node:fs"
@@ -26,6 +26,12 @@ const permissionDenied = (socketPath: string) =>
   obstacle(
     `connect to ${socketPath}: permission denied for uid ${process.getuid?.()}`,
     "run as the driver's user or as root; with SELinux enforcing, both containers need the same label or privileged: true"
+  )
+
+const nobodyListens = (socketPath: string) =>
+  obstacle(
+    `connect to ${socketPath}: connection refused, nobody listens`,
+    "the socket is left over or its driver is not ready; look at the driver's container"
   )
 
 /** What lies at the path, if it is no socket. */
@@ -84,29 +90,27 @@ const change = (socketPath: string): Effect.Effect<void> =>
     return Effect.sync(() => watcher?.close())
   })
 
-/** Ends when somebody listens at `socketPath`. `onObstacle` hears what it waits for, each time it looks. */
+/** Ends when there is a socket at the path. `onObstacle` hears what lies there instead, each time it looks. */
 export const awaitSocket = (socketPath: string, onObstacle: (obstacle: Failure) => void): Effect.Effect<void> =>
   Effect.gen(function* () {
-    let refusedForMs = 0
-    while (true) {
-      const found = look(socketPath)
-      if (found !== undefined) {
-        refusedForMs = 0
-        onObstacle(found)
-        yield* Effect.timeoutOption(change(socketPath), pollMs)
-        if (look(socketPath) !== undefined) yield* Effect.sleep(1)
-        continue
-      }
+    for (let found = look(socketPath); found !== undefined; found = look(socketPath)) {
+      onObstacle(found)
+      yield* Effect.timeoutOption(change(socketPath), pollMs)
+      if (look(socketPath) !== undefined) yield* Effect.sleep(1)
+    }
+  })
+
+/**
+ * Ends when somebody listens at the path, after a connection to it has failed: true when somebody did all along, so that the fault was another one.
+ */
+export const awaitListener = (socketPath: string, onObstacle: (obstacle: Failure) => void): Effect.Effect<boolean> =>
+  Effect.gen(function* () {
+    for (let refusedForMs = 0, first = true; ; first = false) {
+      yield* awaitSocket(socketPath, onObstacle)
       const answer = yield* knock(socketPath)
-      if (answer === "listening" || answer === "busy") return
+      if (answer === "listening" || answer === "busy") return first
       if (answer === "refused") {
-        if (refusedForMs >= refusedNewsMs)
-          onObstacle(
-            obstacle(
-              `connect to ${socketPath}: connection refused, nobody listens`,
-              "the socket is left over or its driver is not ready; look at the driver's container"
-            )
-          )
+        if (refusedForMs >= refusedNewsMs) onObstacle(nobodyListens(socketPath))
         const restMs = refusedForMs < refusedFastMs ? refusedPollMs : refusedSlowPollMs
         refusedForMs += restMs
         yield* Effect.sleep(restMs)

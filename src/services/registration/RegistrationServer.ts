@@ -18,7 +18,7 @@ import { Klog } from "../Klog.ts"
 import * as lines from "../log/catalogue.ts"
 import { type DisplacedError, makeHeldSocket, type Placement, type SocketUnavailableError } from "./heldSocket.ts"
 import { makeRegistrationApi, type RegistrationApi } from "./RegistrationApi.ts"
-import { socketPathOf } from "./RegistrationSocket.ts"
+import { removeDeadDotNames, socketPathOf } from "./RegistrationSocket.ts"
 import { type SelfCheckError, selfCheck } from "./selfCheck.ts"
 
 export interface RegistrationSettings {
@@ -89,7 +89,6 @@ const make = ({ folder, endpoint, callTimeoutMs }: RegistrationSettings) =>
     const socket = makeHeldSocket({
       folder,
       accept: (connection) => (api === undefined ? connection.destroy() : api.accept(connection)),
-      files,
       log
     })
 
@@ -146,6 +145,7 @@ const make = ({ folder, endpoint, callTimeoutMs }: RegistrationSettings) =>
             return opened.close
           })
       )
+      yield* Effect.forkScoped(removeDeadDotNames(files, folder))
       yield* lookAfterSocket(send)
     })
 

@@ -16,6 +16,7 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 
 import type { Failure } from "../../machine/context.ts"
+import { statusSocketName } from "../probe/statusSocketName.ts"
 import { codeOf, knock, maxSocketPathBytes, pathBytes, reasonOf } from "../unixSocket.ts"
 
 /** A socket of ours that is in place. */
@@ -122,7 +123,7 @@ export const bindFault = (folder: string, socketPath: string, error: unknown): F
 }
 
 /** At most 10 bytes, or a final path of 107 bytes could not be bound under its dot-name first. */
-export const dotName = /^\.csi[0-9a-z]{6}$/
+const dotName = /^\.csi[0-9a-z]{6}$/
 const newDotName = () =>
   `.csi${Math.floor(Math.random() * 36 ** 6)
     .toString(36)
@@ -150,14 +151,17 @@ export const bindAt = (
 /** Binds under a fresh dot-name with mode 0700. */
 export const bind = (folder: string, listener: net.Server) => bindAt(path.join(folder, newDotName()), 0o077, listener)
 
-/** Removes sockets with such names that nobody serves; those that answer belong to a registrar that lives. A folder that cannot be read has none. */
-export const removeDead = Effect.fnUntraced(function* (files: FileSystem.FileSystem, folder: string, names: RegExp) {
+/** Removes what a dead registrar has left at a path; whatever answers, or is no socket, stays. */
+export const removeIfDead = Effect.fnUntraced(function* (socketPath: string) {
+  const found = look(socketPath)
+  if (found.kind === "socket" && (yield* knock(socketPath)) === "refused") removeIfSame(socketPath, found)
+})
+
+/** Removes the dot-names of dead registrars. A folder that cannot be read has none. */
+export const removeDeadDotNames = Effect.fnUntraced(function* (files: FileSystem.FileSystem, folder: string) {
   const entries = yield* Effect.orElseSucceed(files.readDirectory(folder), () => [])
-  for (const name of entries.filter((entry) => names.test(entry))) {
-    const socketPath = path.join(folder, name)
-    const found = look(socketPath)
-    if (found.kind === "socket" && (yield* knock(socketPath)) === "refused") removeIfSame(socketPath, found)
-  }
+  const ours = entries.filter((name) => dotName.test(name) || statusSocketName.test(name))
+  yield* Effect.forEach(ours, (name) => removeIfDead(path.join(folder, name)), { discard: true })
 })
 
 /** How often, and how far apart, a socket must refuse before it counts as dead: a rival is bound for a moment before it listens. */

@@ -7,7 +7,6 @@ import * as net from "node:net"
 
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import type * as FileSystem from "effect/FileSystem"
 
 import type { Failure } from "../../machine/context.ts"
 import type { SocketEvent } from "../../machine/events.ts"
@@ -16,18 +15,7 @@ import * as lines from "../log/catalogue.ts"
 import type { Log } from "../log/Log.ts"
 import { codeOf, knock, reasonOf } from "../unixSocket.ts"
 import type { Bound, OwnSocket } from "./RegistrationSocket.ts"
-import {
-  bind,
-  bindFault,
-  dotName,
-  isDead,
-  isOurs,
-  look,
-  placeFault,
-  removeDead,
-  removeIfSame,
-  socketPathOf
-} from "./RegistrationSocket.ts"
+import { bind, bindFault, isDead, isOurs, look, placeFault, removeIfSame, socketPathOf } from "./RegistrationSocket.ts"
 
 /** A live registrar holds the socket. */
 export class DisplacedError extends Data.TaggedError("DisplacedError")<{ readonly path: string }> {
@@ -66,7 +54,7 @@ type Hold =
   | { readonly phase: "displaced"; readonly path: string }
 
 /** The kubelet stats every new name before it ignores a dot-name; one that is gone by then makes an error line in its log. */
-const kubeletLookMs = 5
+const kubeletLookMs = 2
 
 const unavailable = (failure: Failure) => new SocketUnavailableError({ failure })
 
@@ -107,12 +95,10 @@ const folderFault = (folder: string, known: fs.Stats): Failure | undefined => {
 export const makeHeldSocket = (options: {
   readonly folder: string
   readonly accept: (socket: net.Socket) => void
-  readonly files: FileSystem.FileSystem
   readonly log: Log
 }): HeldSocket => {
-  const { folder, accept, files, log } = options
+  const { folder, accept, log } = options
   let hold: Hold = { phase: "none" }
-  let dotNamesCleaned = false
 
   const letGo = () => {
     const before = hold
@@ -142,8 +128,6 @@ export const makeHeldSocket = (options: {
     letGo()
     const fault = placeFault(folder, socketPath)
     if (fault !== undefined) return yield* unavailable(fault)
-    if (!dotNamesCleaned) yield* removeDead(files, folder, dotName)
-    dotNamesCleaned = true
     const tookOver = look(socketPath).kind === "socket" && (yield* knock(socketPath)) === "listening"
     log.write(lines.startingServer, { socketPath })
     const listener = net.createServer(accept)
