@@ -2,7 +2,7 @@
 import { defaults } from "./policies.ts"
 
 /** Which part of the lifecycle could not go on. */
-export type Step = "connecting" | "identifying" | "announcing" | "registering" | "running"
+export type Step = "connecting" | "identifying" | "announcing" | "registering" | "removing" | "running"
 
 /** Why something could not be done: what was found, and what a person can do about it. */
 export interface Failure {

@@ -34,6 +34,8 @@ export type SocketEvent =
   | { readonly type: "socket.vacated" }
   /** No socket can be put in place, and no retry would change that. */
   | { readonly type: "socket.failed"; readonly failure: Failure }
+  /** At the end our socket could not be removed; it stays behind. */
+  | { readonly type: "socket.stranded"; readonly failure: Failure }
 
 /** Sent by the registration service, after the reply has been handed to the kubelet. */
 export type KubeletEvent =

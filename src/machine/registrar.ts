@@ -278,6 +278,7 @@ export const registrarMachine = setup({
       },
       after: { grace: [{ guard: "hasFailed", target: "failed" }, { target: "stopped" }] },
       on: {
+        "socket.stranded": { actions: { type: "recordFailure", params: ({ event }) => event } },
         "program.crashed": { actions: { type: "recordFailure", params: ({ event }) => event } }
       }
     },

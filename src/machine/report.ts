@@ -198,6 +198,7 @@ const lastMessages: Readonly<Record<Failure["step"], readonly [caller: string, m
   identifying: ["main.go:177", "Error retreiving CSI driver name"],
   announcing: ["node_register.go:59", "Failed to listen on socket"],
   registering: ["main.go:104", "Registration process failed with error, restarting registration container"],
+  removing: ["node_register.go:186", "Failed to remove socket with error"],
   running: ["registrar.ts:150", "Internal error"]
 }
 

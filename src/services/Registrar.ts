@@ -86,7 +86,13 @@ export const makeRegistrar = (
           })
         )
       ),
-      drain: bridge.call(bridge.drained)
+      drain: bridge.call(
+        Effect.gen(function* () {
+          yield* bridge.drained
+          const failure = (yield* RegistrationServer).stranded()
+          if (failure !== undefined) actor.send({ type: "socket.stranded", failure })
+        })
+      )
     }
 
     const done = yield* Deferred.make<Output>()

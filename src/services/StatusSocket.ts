@@ -21,6 +21,7 @@ import { reasonOf } from "./unixSocket.ts"
 
 const make = (folder: string) =>
   Effect.gen(function* () {
+    const log = yield* Klog
     const status = yield* Status
     const registration = yield* RegistrationServer
     const answers = yield* FiberSet.make<unknown, unknown>()
@@ -51,8 +52,12 @@ const make = (folder: string) =>
       }),
       (bound) =>
         Effect.sync(() => {
-          removeIfSame(bound.path, bound)
           listener.close()
+          try {
+            removeIfSame(bound.path, bound)
+          } catch (error) {
+            log.write(lines.statusSocketFailed, { err: `remove ${bound.path}: ${reasonOf(error)}`, folder })
+          }
         })
     )
     listener.on("error", () => {})

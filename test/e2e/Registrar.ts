@@ -45,9 +45,10 @@ export class Registrar {
     return this.lines.at(-1) ?? ""
   }
 
-  /** Waits for the next line with this message. */
+  /** Waits for the next line whose message begins so, in klog's text or in JSON; lines before it are passed over for good. */
   says(message: string): Promise<string> {
-    return this.program.stderr.next(message, (line) => line.includes(`] "${message}`))
+    const begins = [`] "${message}`, `"msg":"${message}`]
+    return this.program.stderr.next(message, (line) => begins.some((begin) => line.includes(begin)))
   }
 
   /** Sends a signal, more than once if asked, and waits for the end. `pid` is another process when the program is wrapped. */

@@ -42,6 +42,8 @@ export class World {
   readonly registry = join(this.root, "reg")
   /** Where the registration socket belongs. */
   readonly socket = join(this.registry, socketName)
+  /** A command that starts the registrars from now on, such as `setpriv`. */
+  wrapper: ReadonlyArray<string> = []
   readonly #registrars: Array<Registrar> = []
   readonly #finalizers: Array<() => void> = []
   #bound = 0
@@ -65,13 +67,8 @@ export class World {
 
   /** Of two equal flags the last wins, so a case can replace those that every registrar has. */
   registrar(...flags: ReadonlyArray<string>): Registrar {
-    return this.wrapped([], ...flags)
-  }
-
-  /** A registrar whose process is started by another command, such as `setpriv`. */
-  wrapped(wrapper: ReadonlyArray<string>, ...flags: ReadonlyArray<string>): Registrar {
     const program = new Program("registrar", [
-      ...wrapper,
+      ...this.wrapper,
       ...underTest(),
       `--csi-address=${join(this.root, "csi.sock")}`,
       `--kubelet-registration-path=${endpoint}`,
@@ -138,9 +135,14 @@ export class World {
     return putDeadSocket(at, this.#aside())
   }
 
-  /** What lies in the registration folder, dot-names included. */
+  /** What lies in the registration folder, dot-names included: nothing may be left. */
   entries(folder = this.registry): ReadonlyArray<string> {
     return fs.readdirSync(folder).sort()
+  }
+
+  /** What a kubelet looks at of it. */
+  visible(folder = this.registry): ReadonlyArray<string> {
+    return this.entries(folder).filter((name) => !name.startsWith("."))
   }
 
   logs(): string {

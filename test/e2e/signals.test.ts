@@ -53,7 +53,8 @@ describe.for(names)("in %s", (state) => {
     const registrar = await states[state](world)
     const linesBefore = registrar.lines.length
 
-    for (const signal of ["SIGUSR1", "SIGUSR2", "SIGALRM", "SIGPIPE"] as const) process.kill(registrar.program.pid, signal)
+    for (const signal of ["SIGUSR1", "SIGUSR2", "SIGALRM", "SIGPIPE"] as const)
+      process.kill(registrar.program.pid, signal)
 
     // A signal that kills would do so before one that is sent later is heard.
     expect(await registrar.end()).toMatchObject({ code: 0, signal: null })
@@ -103,15 +104,17 @@ it("a call that is never finished delays the end by no more than that", async ({
   call.close()
 })
 
-it("at any moment of the start, once it has handlers: exit 0 and nothing left", { timeout: 60_000 }, async ({ world }) => {
+it("at any moment of the start, once it has handlers: exit 0, or 2 for SIGQUIT, and nothing left", {
+  timeout: 60_000
+}, async ({ world }) => {
   await world.driver()
-  const moments = fc.record({ delayMs: fc.nat(150), signal: fc.constantFrom(...stopSignals) })
+  const moments = fc.record({ delayMs: fc.nat(150), signal: fc.constantFrom(...stopSignals, "SIGQUIT" as const) })
   await fc.assert(
     fc.asyncProperty(moments, async ({ delayMs, signal }) => {
       const registrar = world.registrar()
       await registrar.says(said.version)
       if (delayMs > 0) await setTimeout(delayMs)
-      expect(await registrar.end(signal)).toMatchObject({ code: 0, signal: null })
+      expect(await registrar.end(signal)).toMatchObject({ code: signal === "SIGQUIT" ? 2 : 0, signal: null })
       expect(world.entries()).toEqual([])
     }),
     { numRuns: 25, endOnFailure: true }
@@ -128,9 +131,8 @@ describe(mayUnshare ? "as PID 1" : "as PID 1 (left out: unshare is not permitted
     { signal: "SIGHUP", code: 0 },
     { signal: "SIGQUIT", code: 2 }
   ] as const)("$signal ends it with exit $code", async ({ signal, code }, { world }) => {
-    await world.driver()
-    const registrar = world.wrapped(unshare)
-    await registrar.says(said.started)
+    world.wrapper = unshare
+    const registrar = await states.listening(world)
     const { pid } = registrar.program
     const inner = Number(fs.readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8"))
 

@@ -18,6 +18,7 @@ type Attempt = {
 export const makeFakeRegistrationServer = (gate: Gate) => {
   let send: ((event: KubeletEvent | SocketEvent) => void) | undefined
   let attempt: Attempt | undefined
+  let stranded: Failure | undefined
   const announcements: Array<Announcement> = []
   const waiting = () => {
     if (attempt === undefined) throw new Error("nothing is being announced")
@@ -49,6 +50,7 @@ export const makeFakeRegistrationServer = (gate: Gate) => {
             if (attempt?.announcement === announcement) attempt = undefined
           }
         ),
+      stranded: () => stranded,
       selfCheck: Effect.void
     }),
     announcements: announcements as ReadonlyArray<Announcement>,
@@ -58,6 +60,10 @@ export const makeFakeRegistrationServer = (gate: Gate) => {
       Deferred.doneUnsafe(waiting(), Effect.fail(new DisplacedError({ path: "/registration/x-reg.sock" }))),
     breakFolder: (failure: Failure) =>
       Deferred.doneUnsafe(waiting(), Effect.fail(new SocketUnavailableError({ failure }))),
+    /** Our socket cannot be removed at the end. */
+    strand: (failure: Failure) => {
+      stranded = failure
+    },
     tell
   }
 }

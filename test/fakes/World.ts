@@ -72,6 +72,10 @@ export const makeWorld = (policy: Policy) =>
           if (server.isAnnouncing()) server.breakFolder(event.failure)
           else server.tell(event)
           break
+        case "socket.stranded":
+          server.strand(event.failure)
+          gate.open()
+          break
         case "socket.removed":
         case "socket.vacated":
         case "kubelet.asked":

@@ -53,6 +53,7 @@ const presses: ReadonlyArray<RegistrarEvent> = [
   { type: "socket.displaced" },
   { type: "socket.vacated" },
   { type: "socket.failed", failure: failure("announcing", "no folder") },
+  { type: "socket.stranded", failure: failure("removing", "no right to") },
   { type: "kubelet.asked" },
   { type: "kubelet.accepted" },
   { type: "kubelet.refused", text: "not today", spread: 0 },
@@ -74,7 +75,7 @@ export const possiblePresses = (snapshot: RegistrarSnapshot): ReadonlyArray<Regi
 const possible = (snapshot: RegistrarSnapshot, event: RegistrarEvent) =>
   snapshot.can(event) && (isDialling(snapshot) || !dialling.has(event.type))
 
-/** Between two attempts to dial, and after a rejection has ended one, nothing is held: `stopping` ends as it begins. */
+/** Between two attempts to dial, and after a rejection has ended one, nothing is held: `stopping` ends as it begins. (What is stranded is found at its end.) */
 const holdsNothing = (snapshot: RegistrarSnapshot, press: Press) =>
   snapshot.matches({ connecting: "resting" }) || (snapshot.matches("connecting") && press.type === "driver.rejected")
 
@@ -120,7 +121,8 @@ const logic = {
         actions
       )
     )
-    return holdsNothing(state.of, press) && of.matches("stopping") ? logic.transition(next, { type: drained }) : next
+    const ends = of.matches("stopping") && (holdsNothing(state.of, press) || press.type === "socket.stranded")
+    return ends ? logic.transition(next, { type: drained }) : next
   }
 }
 const anyLogic = logic as unknown as AnyActorLogic

@@ -6,6 +6,7 @@
  * name first, and a connection that never speaks would keep the library's own shutdown waiting for ever.
  */
 import * as crypto from "node:crypto"
+import * as http2 from "node:http2"
 import type * as net from "node:net"
 
 import * as grpc from "@grpc/grpc-js"
@@ -46,6 +47,23 @@ const firstByteMs = 120_000
 /** After the last reply was handed over: frames leave at the end of a turn, and requests already in the kernel's buffer are read in the next. */
 const flushTurns = 3
 
+/** A kubelet has one call open at a time. Each open stream costs memory that a burst would keep. */
+const callsAtOnce = 4
+
+/**
+ * Once a call is answered, the rest of its request is not wanted: grpc-js would read a message that was refused for its size to its end, and the
+ * memory for that stays. The stream is a field of the call that its types do not show.
+ */
+const dropRestOfRequest = (call: unknown) => {
+  const { stream } = call as { readonly stream?: http2.ServerHttp2Stream }
+  stream?.once("finish", () =>
+    setImmediate(() => {
+      const halfClosed = http2.constants.NGHTTP2_STREAM_STATE_HALF_CLOSED_LOCAL
+      if (stream.state.state === halfClosed) stream.close(http2.constants.NGHTTP2_NO_ERROR)
+    })
+  )
+}
+
 const turn = Effect.callback<void>((resume) => {
   const handle = setImmediate(() => resume(Effect.void))
   return Effect.sync(() => clearImmediate(handle))
@@ -58,6 +76,7 @@ export const makeRegistrationApi = (handlers: RegistrationApiHandlers): Registra
   let openCalls = 0
 
   const countCalls: grpc.ServerInterceptor = (_method, call) => {
+    dropRestOfRequest(call)
     openCalls++
     let open = true
     const over = () => {
@@ -73,7 +92,11 @@ export const makeRegistrationApi = (handlers: RegistrationApiHandlers): Registra
     })
   }
 
-  const server = new grpc.Server({ interceptors: [countCalls], "grpc.enable_channelz": 0 })
+  const server = new grpc.Server({
+    interceptors: [countCalls],
+    "grpc.enable_channelz": 0,
+    "grpc.max_concurrent_streams": callsAtOnce
+  })
   server.addService(RegistrationService, {
     GetInfo: (call: grpc.ServerUnaryCall<InfoRequest, PluginInfo>, reply: grpc.sendUnaryData<PluginInfo>) => {
       reply(null, handlers.info())

@@ -12,6 +12,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 
 import type { RegistrationStatus } from "../../../proto/generated/pluginregistration.ts"
+import type { Failure } from "../../machine/context.ts"
 import type { KubeletEvent, SocketEvent } from "../../machine/events.ts"
 import type { Announcement } from "../../machine/registrar.ts"
 import { Klog } from "../Klog.ts"
@@ -40,6 +41,8 @@ export class RegistrationServer extends Context.Service<
     readonly serve: (send: (event: KubeletEvent | SocketEvent) => void) => Effect.Effect<void, never, Scope.Scope>
     /** Puts a new socket in place, and removes the one before it if there is one. While `serve` runs; waits for it. */
     readonly announce: (announcement: Announcement) => Effect.Effect<Placement, DisplacedError | SocketUnavailableError>
+    /** What could not be removed when `serve` ended. */
+    readonly stranded: () => Failure | undefined
     /** Whether the socket in place is ours and answers. */
     readonly selfCheck: Effect.Effect<void, SelfCheckError>
   }
@@ -86,6 +89,7 @@ const make = ({ folder, endpoint, callTimeoutMs }: RegistrationSettings) =>
     const serving = Latch.makeUnsafe(false)
     let driverName = ""
     let api: RegistrationApi | undefined
+    let stranded: Failure | undefined
     const socket = makeHeldSocket({
       folder,
       accept: (connection) => (api === undefined ? connection.destroy() : api.accept(connection)),
@@ -141,7 +145,7 @@ const make = ({ folder, endpoint, callTimeoutMs }: RegistrationSettings) =>
         (opened) =>
           Effect.suspend(() => {
             serving.closeUnsafe()
-            socket.letGo()
+            stranded = socket.letGo()
             return opened.close
           })
       )
@@ -151,6 +155,7 @@ const make = ({ folder, endpoint, callTimeoutMs }: RegistrationSettings) =>
 
     return RegistrationServer.of({
       serve,
+      stranded: () => stranded,
       announce: Effect.fnUntraced(function* (announcement: Announcement) {
         yield* serving.await
         driverName = announcement.driverName

@@ -157,11 +157,11 @@ export const removeIfDead = Effect.fnUntraced(function* (socketPath: string) {
   if (found.kind === "socket" && (yield* knock(socketPath)) === "refused") removeIfSame(socketPath, found)
 })
 
-/** Removes the dot-names of dead registrars. A folder that cannot be read has none. */
+/** Removes the dot-names of dead registrars, as far as that is allowed. A folder that cannot be read has none. */
 export const removeDeadDotNames = Effect.fnUntraced(function* (files: FileSystem.FileSystem, folder: string) {
   const entries = yield* Effect.orElseSucceed(files.readDirectory(folder), () => [])
   const ours = entries.filter((name) => dotName.test(name) || statusSocketName.test(name))
-  yield* Effect.forEach(ours, (name) => removeIfDead(path.join(folder, name)), { discard: true })
+  for (const name of ours) yield* Effect.exit(removeIfDead(path.join(folder, name)))
 })
 
 /** How often, and how far apart, a socket must refuse before it counts as dead: a rival is bound for a moment before it listens. */

@@ -44,8 +44,8 @@ export interface HeldSocket {
   readonly place: (announcement: Announcement) => Effect.Effect<Placement, DisplacedError | SocketUnavailableError>
   /** What has become of the socket since the last look; undefined when nothing has. The folder is compared with `known`, as it was at first. */
   readonly inspect: (known: fs.Stats) => Effect.Effect<SocketEvent | undefined>
-  /** Removes the socket if it is still ours, and stops listening. */
-  readonly letGo: () => void
+  /** Removes the socket if it is still ours, and stops listening. What could not be removed is told. */
+  readonly letGo: () => Failure | undefined
 }
 
 type Hold =
@@ -100,17 +100,19 @@ export const makeHeldSocket = (options: {
   const { folder, accept, log } = options
   let hold: Hold = { phase: "none" }
 
-  const letGo = () => {
+  const letGo = (): Failure | undefined => {
     const before = hold
     hold = { phase: "none" }
-    if (before.phase !== "holding") return
+    if (before.phase !== "holding") return undefined
     const { path, listener } = before.own
+    listener.close()
     try {
       removeIfSame(path, before.own)
+      return undefined
     } catch (error) {
-      log.write(lines.failedToRemoveSocket, { err: `remove ${path}: ${reasonOf(error)}`, socket: path })
+      const advice = "remove it by hand, or the kubelet will call in vain"
+      return { step: "removing", cause: `remove ${path}: ${reasonOf(error)}`, advice }
     }
-    listener.close()
   }
 
   const listenAt = Effect.fnUntraced(function* (socketPath: string, takeOver: boolean, listener: net.Server) {
@@ -125,8 +127,7 @@ export const makeHeldSocket = (options: {
 
   const place = Effect.fnUntraced(function* ({ driverName, takeOver }: Announcement) {
     const socketPath = socketPathOf(folder, driverName)
-    letGo()
-    const fault = placeFault(folder, socketPath)
+    const fault = letGo() ?? placeFault(folder, socketPath)
     if (fault !== undefined) return yield* unavailable(fault)
     const tookOver = look(socketPath).kind === "socket" && (yield* knock(socketPath)) === "listening"
     log.write(lines.startingServer, { socketPath })

@@ -27,9 +27,16 @@ export class FolderWatch {
     })
   }
 
-  /** The next time that something is at `name`. */
-  appears(name: string): Promise<FolderEvent> {
-    return this.events.next(`${name} appears`, (event) => event.name === name && event.there)
+  /** The next time that something is at `name`, after a moment on the clock of `performance.now()`. */
+  appears(name: string, since = 0): Promise<FolderEvent> {
+    return this.events.next(`${name} appears`, (event) => event.name === name && event.there && event.at > since)
+  }
+
+  /** Waits until none of the names is there any more, in whatever order they go. */
+  async vanish(...names: ReadonlyArray<string>): Promise<void> {
+    while (names.some((name) => fs.existsSync(join(this.#folder, name)))) {
+      await this.events.next(`${names.join(", ")} vanish`, () => true)
+    }
   }
 
   /** How often each name that the kubelet looks at has come or gone so far; inotify keeps the order, so a mark of our own ends it. */

@@ -1,5 +1,7 @@
 /** A GetInfo that its client has begun and not finished: head and half of the message are with the server, the rest waits for `finish`. */
+import { once } from "node:events"
 import * as http2 from "node:http2"
+import * as net from "node:net"
 
 const emptyMessage = Buffer.alloc(5)
 const half = 2
@@ -11,8 +13,10 @@ export interface OpenCall {
 }
 
 export const beginGetInfo = async (socket: string): Promise<OpenCall> => {
-  const session = http2.connect("http://localhost", { path: socket } as http2.ClientSessionOptions)
+  const session = http2.connect("http://localhost", { createConnection: () => net.connect(socket) })
   session.on("error", () => {})
+  // Node cancels a ping that is asked for before the session is connected.
+  await once(session, "remoteSettings")
   const stream = session.request({
     ":method": "POST",
     ":path": "/pluginregistration.Registration/GetInfo",

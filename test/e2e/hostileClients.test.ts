@@ -1,0 +1,117 @@
+/**
+ * Claim: whatever clients do to the registration socket, the kubelet is served on, the state stays, and no memory is kept: after the second round of
+ * the same abuse the anonymous memory is within 2 MiB of what it was after the first. And none of them delays the end.
+ */
+import * as fs from "node:fs"
+import { join } from "node:path"
+
+import { status } from "@grpc/grpc-js"
+import { expect } from "vitest"
+
+import { garbage, halfPreface, http1Request, isCutOff, leaves, lingers, sendsMessage } from "../fakes/peers/hostile.ts"
+import { Http } from "./Http.ts"
+import { type Registrar, said } from "./Registrar.ts"
+import { driverName, it, promptMs, underTest, type World } from "./World.ts"
+
+const connections = 20
+const calls = 1_000
+const idle = 200
+const each = 20
+const large = 20
+const tooLargeBytes = 5 * 1024 * 1024
+const keptMiB = 2
+
+/** As the shipped binary runs: otherwise V8's young generation grows under load, and does not shrink again. */
+const shipped = ["MALLOC_ARENA_MAX=1", "MALLOC_TRIM_THRESHOLD_=65536", "MALLOC_TOP_PAD_=0"]
+const fixture = join(import.meta.dirname, "fixtures/collectOnSignal.cjs")
+const nodeOptions = `NODE_OPTIONS=--max-semi-space-size=1 --v8-pool-size=0 --require=${fixture}`
+const preloads = underTest().length > 1
+
+const times = <A>(count: number, make: (index: number) => Promise<A>): Promise<Array<A>> =>
+  Promise.all(Array.from({ length: count }, (_, index) => make(index)))
+
+/** Those that stay: silent ones, and ones that stop within the preface. */
+const crowd = async (world: World) => [
+  ...(await times(idle, () => lingers(world.socket, ""))),
+  ...(await times(each, () => lingers(world.socket, halfPreface)))
+]
+
+const abuse = async (world: World) => {
+  const staying = await crowd(world)
+  const kubelets = Array.from({ length: connections }, () => world.kubelet())
+  await times(calls, async (index) => {
+    const kubelet = kubelets[index % connections] ?? world.kubelet()
+    if (index % 2 === 0) expect((await kubelet.getInfo()).name).toBe(driverName)
+    else expect(await kubelet.notify(true)).toEqual({})
+  })
+  await times(each, () => isCutOff(world.socket, garbage(1_024)))
+  await times(each, () => isCutOff(world.socket, http1Request))
+  for (let message = 0; message < large; message++) {
+    expect((await sendsMessage(world.socket, tooLargeBytes)).code).toBe(status.RESOURCE_EXHAUSTED)
+  }
+  for (const kubelet of kubelets) kubelet.close()
+  await Promise.all(staying.map(leaves))
+}
+
+const descriptors = ({ program }: Registrar) => fs.readdirSync(`/proc/${program.pid}/fd`).length
+
+/** What is left once the registrar has seen that everybody has gone; a call that is answered is a turn of its loop. */
+const settled = async (world: World, registrar: Registrar, before: number): Promise<number> => {
+  for (let turn = 0; turn < 100 && descriptors(registrar) > before; turn++) {
+    const kubelet = world.kubelet()
+    await kubelet.getInfo()
+    kubelet.close()
+  }
+  return descriptors(registrar)
+}
+
+const anonymousMiB = async ({ program }: Registrar): Promise<number> => {
+  process.kill(program.pid, "SIGWINCH")
+  await program.stderr.next("garbage collected", (line) => line === "garbage collected")
+  const [, kib] = /^RssAnon:\s+(\d+) kB$/m.exec(fs.readFileSync(`/proc/${program.pid}/status`, "utf8")) ?? []
+  return Number(kib) / 1_024
+}
+
+it.skipIf(!preloads)("two rounds of abuse: served on, no descriptor and no memory kept", async ({ world }) => {
+  await world.driver()
+  world.wrapper = ["env", ...shipped, nodeOptions]
+  const http = await Http.open()
+  const registrar = await world.registered(http.flag)
+  const before = descriptors(registrar)
+  const afterRound: Array<number> = []
+
+  for (let round = 0; round < 2; round++) {
+    await abuse(world)
+    expect(await settled(world, registrar, before)).toBeLessThanOrEqual(before)
+    afterRound.push(await anonymousMiB(registrar))
+    expect(await http.get("/healthz")).toBe("200 ok")
+    expect(await http.get("/readyz")).toBe("200 ok")
+  }
+
+  const [first = 0, second = 0] = afterRound
+  expect(second - first).toBeLessThanOrEqual(keptMiB)
+  expect(registrar.lines.filter((line) => line.startsWith("E"))).toEqual([])
+})
+
+it("a client that is out of bounds is told what upstream tells it", async ({ world }) => {
+  await world.driver()
+  await world.announced()
+
+  expect((await sendsMessage(world.socket, tooLargeBytes)).details).toMatch(/received message larger than max/i)
+})
+
+it("a crowd that stays connected does not delay the end", async ({ world }) => {
+  await world.driver()
+  const registrar = await world.registered()
+  const kubelets = Array.from({ length: connections }, () => world.kubelet())
+  await Promise.all(kubelets.map((kubelet) => kubelet.getInfo()))
+  const staying = await crowd(world)
+
+  const { code, tookMs } = await registrar.end()
+
+  expect(code).toBe(0)
+  expect(tookMs).toBeLessThanOrEqual(promptMs)
+  expect(world.entries()).toEqual([])
+  expect(registrar.messages.at(-1)).toBe(said.stopping)
+  await Promise.all(staying.map(leaves))
+})
