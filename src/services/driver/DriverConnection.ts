@@ -189,9 +189,7 @@ const make = ({ socketPath, callTimeoutMs }: DriverSettings) =>
       for (let hangUps = 0; hangUps < hangUpsToBelieve; ) {
         yield* awaitSocket(socketPath, onObstacle)
         log.write(lines.connecting, { address })
-        const name = yield* Effect.catchTag(withConnection(ask), "ConnectionRefusedError", () =>
-          Effect.succeed(undefined)
-        )
+        const name = yield* Effect.catchTag(withConnection(ask), "ConnectionRefusedError", () => Effect.void)
         if (name !== undefined) return name
         if (yield* awaitListener(socketPath, onObstacle)) hangUps++
       }
