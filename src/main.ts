@@ -27,6 +27,7 @@ const main = async (): Promise<void> => {
     const { probe } = await import("./services/probe/probe.ts")
     const { code, line, values } = await probe(settings, args)
     log.write(line, values)
+    log.flush()
     return process.exit(code)
   }
   if (decision.kind === "exit") {
@@ -38,7 +39,10 @@ const main = async (): Promise<void> => {
   for (const load of pieces) {
     await load()
     await new Promise(setImmediate)
-    if (signals.pending()?.kind === "stop") return process.exit(0)
+    if (signals.pending()?.kind === "stop") {
+      log.flush()
+      return process.exit(0)
+    }
   }
   const { run } = await loadProgram()
   run({ settings, log, signals, exit: (code) => process.exit(code) })

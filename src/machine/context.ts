@@ -9,6 +9,8 @@ export interface Failure {
   readonly step: Step
   readonly cause: string
   readonly advice: string
+  /** What the log names beside the cause, by its key. */
+  readonly facts?: Readonly<Record<string, string>>
 }
 
 /** The settings that change what the chart does; each is a flag. */

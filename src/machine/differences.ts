@@ -57,7 +57,7 @@ export const differences: ReadonlyArray<Difference> = [
   },
   {
     situation: "SIGINT, SIGHUP",
-    upstream: "dies, the socket stays",
+    upstream: "dies, the socket stays; ignored when they were at the start (`nohup`)",
     ours: "as SIGTERM: socket removed, exit 0",
     flag: ""
   },
@@ -95,6 +95,12 @@ export const differences: ReadonlyArray<Difference> = [
     situation: "`--csi-address` is no unix socket (`host:port`, `dns:///`, `unix-abstract:`)",
     upstream: "dialled over TCP, or as an abstract socket",
     ours: "exit 1, one line",
+    flag: ""
+  },
+  {
+    situation: "`--log-*-split-stream`, `--log-*-info-buffer-size`",
+    upstream: "exit 1 for want of a feature gate",
+    ours: "usable",
     flag: ""
   },
   {

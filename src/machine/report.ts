@@ -206,5 +206,6 @@ const lastMessages: Readonly<Record<Failure["step"], readonly [caller: string, m
 export const lastWords = ({ failure }: Output): ReportLine | undefined => {
   if (failure === undefined) return undefined
   const [caller, message] = lastMessages[failure.step]
-  return error(caller, message, { err: failure.cause, ...(failure.advice === "" ? {} : { advice: failure.advice }) })
+  const advice = failure.advice === "" ? {} : { advice: failure.advice }
+  return error(caller, message, { err: failure.cause, ...failure.facts, ...advice })
 }

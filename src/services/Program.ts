@@ -91,11 +91,12 @@ const programLayer = ({ settings, log }: Start, socketPath: string) =>
     Layer.provideMerge(Layer.merge(Klog.layer(log), NodeFileSystem.layer))
   )
 
-const live = (start: Start) =>
+const live = (start: Start, socketPath: string) =>
   Effect.gen(function* () {
     const { csiAddress, connectTimeoutMs, registrationAttempts, reannounceOnDriverRestart } = start.settings
     const registrar = yield* makeRegistrar({
       csiAddress,
+      address: `unix://${socketPath}`,
       policy: { connectTimeoutMs, registrationAttempts, reannounceOnDriverRestart }
     })
     yield* listenToProcess(start, registrar)
@@ -112,7 +113,9 @@ const program = (start: Start) =>
       log.write(lines.errorConnecting, { err: address.fault })
       return 1
     }
-    const output = yield* Effect.scoped(live(start)).pipe(Effect.provide(programLayer(start, address.path)))
+    const output = yield* Effect.scoped(live(start, address.path)).pipe(
+      Effect.provide(programLayer(start, address.path))
+    )
     const last = lastWords(output)
     if (last !== undefined) {
       const { values, ...line } = last

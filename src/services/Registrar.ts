@@ -35,6 +35,8 @@ const stillConnectingEveryMs = 10_000
 export interface RegistrarOptions extends Input {
   /** As given on the command line: for the log. */
   readonly csiAddress: string
+  /** The same with its scheme. */
+  readonly address: string
   /** Hears everything xstate tells an inspector about this chart. */
   readonly inspect?: (event: InspectionEvent) => void
 }
@@ -133,7 +135,7 @@ export const makeRegistrar = (
     yield* Effect.forkScoped(
       remindWhileConnecting(
         () => status.snapshot(),
-        () => log.write(lines.stillConnecting, { address: options.csiAddress })
+        () => log.write(lines.stillConnecting, { address: options.address })
       )
     )
     actor.start()

@@ -38,6 +38,7 @@ export const makeWorld = (policy: Policy) =>
     const registrar = yield* makeRegistrar({
       policy,
       csiAddress: "/csi/csi.sock",
+      address: "unix:///csi/csi.sock",
       inspect: (event) => taken.push(...takenTransitions(event))
     }).pipe(Effect.provideContext(services))
     const status = yield* Effect.provideContext(Status, services)

@@ -66,7 +66,7 @@ const registrarOf = Effect.fnUntraced(function* (root: string, name: string) {
     stop()
   })
   const registrar = yield* Effect.provideContext(
-    makeRegistrar({ policy: defaultPolicy, csiAddress: socketPath }),
+    makeRegistrar({ policy: defaultPolicy, csiAddress: socketPath, address: `unix://${socketPath}` }),
     services
   )
   return { registrar, status, reach, socket: path.join(folder, `${name}-reg.sock`) }

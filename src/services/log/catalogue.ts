@@ -39,8 +39,6 @@ export const openingConnection = info("main.go:163", 1, "Attempting to open a gR
 export const connecting = info("connection/connection.go:234", 5, "Connecting")
 /** address */
 export const stillConnecting = info("connection/connection.go:253", 0, "Still connecting")
-/** address */
-export const lostConnection = error("connection/connection.go:208", "Lost connection")
 /** err */
 export const errorConnecting = error("main.go:167", "Error connecting to CSI driver")
 export const callingDriver = info("main.go:171", 1, "Calling CSI driver to discover driver name")
@@ -48,27 +46,15 @@ export const callingDriver = info("main.go:171", 1, "Calling CSI driver to disco
 export const grpcCall = info("connection/connection.go:264", 5, "GRPC call")
 /** response: JSON text, `{}` on error; err: null or the text */
 export const grpcResponse = info("connection/connection.go:270", 5, "GRPC response")
-/** err. The spelling is what people grep for. */
-export const errorRetrievingName = error("main.go:177", "Error retreiving CSI driver name")
 /** csiDriverName */
 export const driverName = info("main.go:180", 2, "CSI driver name")
 
 // --- upstream: the registration socket ------------------------------------------------------------------------------
 
-/** err. Without a text of its own, as upstream. */
-export const socketPathUnusable = error("node_register.go:46", "")
 /** socketPath */
 export const startingServer = info("node_register.go:56", 0, "Starting Registration Server")
-/** err, socketPath */
-export const failedToListen = error("node_register.go:59", "Failed to listen on socket")
 /** socketPath */
 export const serverStarted = info("node_register.go:66", 0, "Registration Server started")
-/** err */
-export const serverStopped = error("node_register.go:81", "Registration Server stopped serving")
-/** err, socketfile */
-export const errorClosingSocket = error("node_register.go:174", "Error closing socket")
-/** err, socket */
-export const failedToRemoveSocket = error("node_register.go:186", "Failed to remove socket with error")
 
 // --- upstream: the kubelet ------------------------------------------------------------------------------------------
 
@@ -76,19 +62,12 @@ export const failedToRemoveSocket = error("node_register.go:186", "Failed to rem
 export const getInfo = info("main.go:90", 4, "Received GetInfo call")
 /** status: text form */
 export const notify = info("main.go:102", 0, "Received NotifyRegistrationStatus call")
-/** err: the kubelet's text */
-export const registrationFailed = error(
-  "main.go:104",
-  "Registration process failed with error, restarting registration container"
-)
 
 // --- upstream: HTTP -------------------------------------------------------------------------------------------------
 
 export const skippingHttp = info("node_register.go:96", 0, "Skipping HTTP server")
 /** endpoint */
 export const startingHttp = info("node_register.go:99", 0, "Starting HTTP server")
-/** endpoint */
-export const startingProfiling = info("node_register.go:129", 0, "Starting profiling")
 /** err. Without a text of its own, as upstream. */
 export const httpError = error("node_register.go:138", "")
 /** socketfile */
@@ -101,8 +80,6 @@ export const healthCheckCalling = info(
 export const healthCheckSucceeded = info("node_register.go:115", 5, "Health check succeeded")
 /** err */
 export const healthCheckFailed = error("node_register.go:111", "Health check failed")
-/** err: why the socket could not be looked at */
-export const healthCheckNoStat = error("node_register.go:120", "Health check failed")
 export const healthCheckNoSocket = error(
   "node_register.go:124",
   "Health check failed, registration socket does not exist"

@@ -9,8 +9,14 @@ export interface FoundRegistrar {
   readonly settings: Settings
 }
 
-const wordsOf = (pid: number | "self"): ReadonlyArray<string> =>
-  fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").replace(/\0$/, "").split("\0")
+/** Empty for a process that has gone. */
+const wordsOf = (pid: number | "self"): ReadonlyArray<string> => {
+  try {
+    return fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").replace(/\0$/, "").split("\0")
+  } catch {
+    return []
+  }
+}
 
 /** Undefined where it may not be read, which tells nothing. */
 const namespaceOf = (pid: number | "self", kind: "mnt" | "pid"): string | undefined => {
@@ -18,6 +24,18 @@ const namespaceOf = (pid: number | "self", kind: "mnt" | "pid"): string | undefi
     return fs.readlinkSync(`/proc/${pid}/ns/${kind}`)
   } catch {
     return undefined
+  }
+}
+
+/** None where `/proc` is not mounted or may not be read. */
+const processes = (): ReadonlyArray<number> => {
+  try {
+    return fs
+      .readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+  } catch {
+    return []
   }
 }
 
@@ -36,12 +54,10 @@ export const findRegistrars = (
   args: ReadonlyArray<string>
 ): ReadonlyArray<FoundRegistrar> => {
   const wordsBefore = wordsOf("self").length - args.length
-  return fs
-    .readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .flatMap((name) => {
+  return processes()
+    .filter((pid) => pid !== process.pid)
+    .flatMap((pid) => {
       try {
-        const pid = Number(name)
         const words = wordsOf(pid)
         if (!words.some((word) => word.includes(kubeletRegistrationPath))) return []
         const read = readFlags(words.slice(wordsBefore), "")

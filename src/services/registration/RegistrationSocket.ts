@@ -40,7 +40,12 @@ export type Found =
   | { readonly kind: "socket"; readonly device: number; readonly inode: number }
   | { readonly kind: "other"; readonly what: string }
 
-const fault = (cause: string, advice: string): Failure => ({ step: "announcing", cause, advice })
+const fault = (socketPath: string, cause: string, advice: string): Failure => ({
+  step: "announcing",
+  cause,
+  advice,
+  facts: { socketPath }
+})
 
 export const socketPathOf = (folder: string, driverName: string) =>
   `${folder.replace(/\/$/, "")}/${driverName}-reg.sock`
@@ -77,6 +82,7 @@ export const placeFault = (folder: string, socketPath: string): Failure | undefi
   const bytes = pathBytes(socketPath)
   if (bytes > maxSocketPathBytes) {
     return fault(
+      socketPath,
       `listen unix ${socketPath}: the path has ${bytes} bytes, a socket path has at most ${maxSocketPathBytes}`,
       "mount the kubelet's plugins_registry at a shorter path and name that in --plugin-registration-path"
     )
@@ -84,6 +90,7 @@ export const placeFault = (folder: string, socketPath: string): Failure | undefi
   try {
     if (!fs.statSync(folder).isDirectory()) {
       return fault(
+        socketPath,
         `listen unix ${socketPath}: ${folder} is not a directory`,
         "mount the kubelet's plugins_registry directory there"
       )
@@ -91,6 +98,7 @@ export const placeFault = (folder: string, socketPath: string): Failure | undefi
     const found = look(socketPath)
     if (found.kind !== "other") return undefined
     return fault(
+      socketPath,
       `file exists in socketPath ${socketPath} but it's not a socket: it is ${found.what}, and it was left alone`,
       "remove it, if nobody needs it"
     )
@@ -105,6 +113,7 @@ export const bindFault = (folder: string, socketPath: string, error: unknown): F
   switch (codeOf(error)) {
     case "ENOENT":
       return fault(
+        socketPath,
         cause,
         `${folder} does not exist; mount the kubelet's plugins_registry directory there (it is never created, that would hide a missing mount)`
       )
@@ -113,12 +122,13 @@ export const bindFault = (folder: string, socketPath: string, error: unknown): F
       const stats = fs.statSync(folder, { throwIfNoEntry: false })
       const mode = stats === undefined ? "unknown" : `0${(stats.mode & 0o7777).toString(8)}`
       return fault(
+        socketPath,
         `${cause} (uid ${process.getuid?.()}, ${folder} has mode ${mode} and owner ${stats?.uid ?? "unknown"})`,
         "run as root or as the folder's owner"
       )
     }
     default:
-      return fault(cause, `look at ${folder}`)
+      return fault(socketPath, cause, `look at ${folder}`)
   }
 }
 
@@ -128,6 +138,16 @@ const newDotName = () =>
   `.csi${Math.floor(Math.random() * 36 ** 6)
     .toString(36)
     .padStart(6, "0")}`
+
+/** libuv tells a folder that does not exist as EACCES. */
+const missingFolder = (socketPath: string): NodeJS.ErrnoException | undefined => {
+  try {
+    fs.statSync(path.dirname(socketPath))
+    return undefined
+  } catch (error) {
+    return error as NodeJS.ErrnoException
+  }
+}
 
 /**
  * Binds `listener` at a path with the mode that `umask` leaves; fails with what the file system says. `listen` of a path binds within the call, so
@@ -139,7 +159,7 @@ export const bindAt = (
   listener: net.Server
 ): Effect.Effect<Bound, NodeJS.ErrnoException> =>
   Effect.callback((resume) => {
-    listener.once("error", (error) => resume(Effect.fail(error)))
+    listener.once("error", (error: NodeJS.ErrnoException) => resume(Effect.fail(missingFolder(socketPath) ?? error)))
     const inherited = process.umask(umask)
     listener.listen(socketPath)
     process.umask(inherited)

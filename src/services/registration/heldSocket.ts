@@ -111,7 +111,7 @@ export const makeHeldSocket = (options: {
       return undefined
     } catch (error) {
       const advice = "remove it by hand, or the kubelet will call in vain"
-      return { step: "removing", cause: `remove ${path}: ${reasonOf(error)}`, advice }
+      return { step: "removing", cause: `remove ${path}: ${reasonOf(error)}`, advice, facts: { socket: path } }
     }
   }
 

@@ -35,15 +35,16 @@ function open(settings: Partial<LogSettings>) {
 describe("what is shown", () => {
   it("is every error, and info up to --v, all on stderr", () => {
     const log = open({ v: 1 })
-    for (const line of [lines.openingConnection, lines.driverName, lines.lostConnection, lines.running]) log.write(line)
+    for (const line of [lines.openingConnection, lines.driverName, lines.healthCheckFailed, lines.running])
+      log.write(line)
     assert.deepEqual(messages("err"), [
       "Attempting to open a gRPC connection",
-      "Lost connection",
+      "Health check failed",
       "Running node-driver-registrar"
     ])
     assert.equal(read("out"), "")
     assert.isFalse(log.enabled(lines.driverName))
-    assert.isTrue(log.enabled(lines.lostConnection))
+    assert.isTrue(log.enabled(lines.healthCheckFailed))
   })
 
   it("is more for the files of --vmodule, never less", () => {
@@ -77,9 +78,9 @@ describe.each(["text", "json"])("split streams, %s", (format) => {
   it("sends info to stdout and errors to stderr, at once without a buffer", () => {
     const log = split(0)
     log.write(lines.running)
-    log.write(lines.lostConnection)
+    log.write(lines.healthCheckFailed)
     assert.include(read("out"), lines.running.message)
-    assert.include(read("err"), lines.lostConnection.message)
+    assert.include(read("err"), lines.healthCheckFailed.message)
     assert.notInclude(read("err"), lines.running.message)
   })
 
@@ -95,7 +96,7 @@ describe.each(["text", "json"])("split streams, %s", (format) => {
   it("writes what waits before an error line", () => {
     const log = split(4_096)
     log.write(lines.running)
-    log.write(lines.lostConnection)
+    log.write(lines.healthCheckFailed)
     assert.include(read("out"), lines.running.message)
   })
 

@@ -6,6 +6,13 @@ import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
 import * as lines from "../../../src/services/log/catalogue.ts"
 import { jsonLine, textLine } from "../../../src/services/log/format.ts"
 
+const failedToListen = {
+  severity: "error",
+  v: 0,
+  caller: "node_register.go:59",
+  message: "Failed to listen on socket"
+} as const
+
 const PID = 21890
 const AT = Date.UTC(2026, 10, 30, 3, 23, 24) + 920.443
 
@@ -27,11 +34,11 @@ describe("text", () => {
     assert.match(textLine(lines.version, {}, Date.UTC(2026, 0, 2), 12345678), /^I0102 09:00:00\.000000 12345678 main/)
   })
 
-  it("names the file without its directory", () => assert.match(text(lines.lostConnection), / connection\.go:208\] /))
+  it("names the file without its directory", () => assert.match(text(lines.connecting), / connection\.go:234\] /))
 
   it("puts err first on an error line, and leaves it in place on others", () => {
     assert.equal(
-      tail(lines.failedToListen, { socketPath: "/s", err: new Error("no") }),
+      tail(failedToListen, { socketPath: "/s", err: new Error("no") }),
       '"Failed to listen on socket" err="no" socketPath="/s"\n'
     )
     assert.equal(tail(lines.grpcResponse, { response: "{}", err: null }), '"GRPC response" response="{}" err=null\n')
@@ -47,7 +54,7 @@ describe("text", () => {
 
   it("gives a value of several lines a block", () => {
     assert.equal(
-      tail(lines.failedToListen, { err: "one\r\ntwo", socketPath: "/s" }),
+      tail(failedToListen, { err: "one\r\ntwo", socketPath: "/s" }),
       '"Failed to listen on socket" err=<\n\tone\r\n\ttwo\n > socketPath="/s"\n'
     )
     assert.equal(
@@ -74,7 +81,7 @@ describe("JSON", () => {
 
   it("has no v on an error line, and err last", () => {
     assert.match(
-      json(lines.failedToListen, { err: new Error("no"), socketPath: "/s" }),
+      json(failedToListen, { err: new Error("no"), socketPath: "/s" }),
       /"msg":"Failed to listen on socket","socketPath":"\/s","err":"no"\}\n$/
     )
     assert.notInclude(json(lines.pathRequired), '"v"')
