@@ -1,5 +1,5 @@
 /** A registrar of a case: a process, what it has said, and how it ends. */
-import type { Exit, Program } from "../kubelet/Program.ts"
+import type { Exit, Program } from "../fakes/peers/Program.ts"
 
 /** The lines that cases wait for. */
 export const said = {

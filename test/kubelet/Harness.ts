@@ -14,7 +14,7 @@ import { onTestFailed, onTestFinished } from "vitest"
 
 import { builtPeers, type Peers } from "./build.ts"
 import { Kubelet } from "./Kubelet.ts"
-import { Program } from "./Program.ts"
+import { Program } from "../fakes/peers/Program.ts"
 
 export const defaultDriver = "mock.csi.k8s.io"
 

@@ -1,5 +1,5 @@
-import type { Feed } from "./Feed.ts"
-import type { Program } from "./Program.ts"
+import type { Feed } from "../fakes/peers/Feed.ts"
+import type { Program } from "../fakes/peers/Program.ts"
 
 /** How often the plugin manager reconciles: what it does about a socket, it begins within this time. */
 export const tickMs = 1_000

@@ -4,7 +4,7 @@
 import { expect, it } from "vitest"
 
 import { type Driver, World } from "./Harness.ts"
-import { RegistrationClient } from "./RegistrationClient.ts"
+import { RegistrationClient } from "../fakes/peers/RegistrationClient.ts"
 
 /** The kubelet's limit is 1 s, and includes its own delays. */
 const promptMs = 100

@@ -3,7 +3,7 @@ import * as fs from "node:fs"
 
 import * as grpc from "@grpc/grpc-js"
 
-import { Feed } from "../../kubelet/Feed.ts"
+import { Feed } from "./Feed.ts"
 import { Identity } from "../protos.ts"
 
 type Reply = (done: grpc.sendUnaryData<unknown>) => void

@@ -2,7 +2,7 @@
 import * as fs from "node:fs"
 import { join } from "node:path"
 
-import { Feed } from "../../kubelet/Feed.ts"
+import { Feed } from "./Feed.ts"
 
 export interface FolderEvent {
   readonly name: string

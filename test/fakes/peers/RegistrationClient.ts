@@ -31,7 +31,7 @@ interface Stub extends Client {
   readonly NotifyRegistrationStatus: Call<{ readonly plugin_registered: boolean; readonly error: string }, object>
 }
 
-const proto = join(import.meta.dirname, "../../proto/pluginregistration.proto")
+const proto = join(import.meta.dirname, "../../../proto/pluginregistration.proto")
 const definition = loadPackageDefinition(loadSync(proto, { keepCase: true, defaults: true }))
 const { Registration } = definition.pluginregistration as unknown as {
   readonly Registration: new (address: string, credentials: ChannelCredentials, options: ChannelOptions) => Stub
