@@ -11,7 +11,7 @@ import { basename, dirname, join, resolve } from "node:path"
 
 import { expect, onTestFinished } from "vitest"
 
-import { Program } from "../kubelet/Program.ts"
+import { Program } from "../fakes/peers/Program.ts"
 import { Http } from "./Http.ts"
 import { Registrar, said } from "./Registrar.ts"
 import { it, underTest, type World } from "./World.ts"

@@ -11,7 +11,7 @@ import { basename, join } from "node:path"
 import { describe, expect, onTestFinished } from "vitest"
 
 import { statusSocketPath } from "../../src/services/probe/statusSocketName.ts"
-import { Program } from "../kubelet/Program.ts"
+import { Program } from "../fakes/peers/Program.ts"
 import { type Registrar, said } from "./Registrar.ts"
 import { type HeldState, states } from "./states.ts"
 import { it, underTest, type World } from "./World.ts"
