@@ -55,6 +55,8 @@ const supportedVersions = ["1.0.0"]
 
 /** After a change in the folder: whoever replaces a socket by name removes it first, and gets this long to bind. */
 const settleMs = 10
+/** What dead registrars have left harms nobody; the kubelet is waited for first. */
+const tidyAfterMs = 1_000
 /** For events that inotify drops. */
 const pollMs = 5_000
 /** While another registrar holds the socket: it may die without a trace in the folder. */
@@ -149,7 +151,7 @@ const make = ({ folder, endpoint, callTimeoutMs }: RegistrationSettings) =>
             return opened.close
           })
       )
-      yield* Effect.forkScoped(removeDeadDotNames(files, folder))
+      yield* Effect.forkScoped(Effect.delay(removeDeadDotNames(files, folder), tidyAfterMs))
       yield* lookAfterSocket(send)
     })
 
