@@ -39,7 +39,7 @@ export interface Context {
   readonly driverName: string
   /** Why the driver cannot be used yet; the last words when the connect limit ends the wait. */
   readonly obstacle: Failure | undefined
-  /** Attempts in a row that did not end with a name. */
+  /** Attempts in a row that did not end with a driver that stays: it told no name, or was lost soon after. */
   readonly failedDials: number
   /** Whether a socket for this name has been in place: the first one takes over, later ones only heal. */
   readonly announced: boolean

@@ -32,6 +32,8 @@ export type SocketEvent =
   | { readonly type: "socket.displaced" }
   /** The registrar that displaced us has left: its socket is gone or no longer answers. */
   | { readonly type: "socket.vacated" }
+  /** No socket can be put in place now, for want of something that may be there again in a while. */
+  | { readonly type: "socket.blocked"; readonly obstacle: Failure }
   /** No socket can be put in place, and no retry would change that. */
   | { readonly type: "socket.failed"; readonly failure: Failure }
   /** At the end our socket could not be removed; it stays behind. */

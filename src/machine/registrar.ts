@@ -43,6 +43,7 @@ export const registrarMachine = setup({
     dialRest: ({ context }) => dialRestMs(context.failedDials),
     healRest: ({ context }) => healRestMs(context.losses),
     refusalRest: ({ context }) => refusalRestMs(context.refusals, context.refusal?.spread ?? 0),
+    settled: limits.settledMs,
     quietSpell: limits.quietMs,
     verdictLimit: limits.verdictMs,
     grace: limits.graceMs
@@ -51,6 +52,7 @@ export const registrarMachine = setup({
     connectIsLimited: ({ context }) => context.policy.connectTimeoutMs > 0,
     anotherName: ({ context }, { name }: { readonly name: string }) => name !== context.driverName,
     reannounceWanted: ({ context }) => context.policy.reannounceOnDriverRestart,
+    flapping: ({ context }) => context.failedDials > 0,
     lostBefore: ({ context }) => context.losses > 0,
     lastAttempt: ({ context }) => attemptsUsedUp(context.refusals, context.policy.registrationAttempts),
     refusedBefore: ({ context }) => context.refusals > 0,
@@ -61,10 +63,10 @@ export const registrarMachine = setup({
     countFailedDial: assign(({ context }) => ({ failedDials: context.failedDials + 1 })),
     recordName: assign((_, { name }: { readonly name: string }) => ({
       driverName: name,
-      obstacle: undefined,
-      failedDials: 0
+      obstacle: undefined
     })),
-    forgetObstacle: assign({ obstacle: undefined, failedDials: 0 }),
+    forgetObstacle: assign({ obstacle: undefined }),
+    forgetFailedDials: assign({ failedDials: 0 }),
     forgetAnnouncement: assign({ announced: false, refusals: 0, refusal: undefined }),
     recordAnnouncement: assign({ announced: true }),
     recordLoss: assign(({ context }) => ({ losses: context.losses + 1 })),
@@ -74,7 +76,10 @@ export const registrarMachine = setup({
       refusal: { text, spread }
     })),
     forgetRefusals: assign({ refusals: 0, refusal: undefined }),
-    recordFailure: assign((_, { failure }: { readonly failure: Failure }) => ({ failure })),
+    /** The first one stands: what follows is its consequence, or a fault of the teardown. */
+    recordFailure: assign(({ context }, { failure }: { readonly failure: Failure }) => ({
+      failure: context.failure ?? failure
+    })),
     recordObstacleAsFailure: assign(({ context }) => ({
       failure: context.obstacle ?? { step: "connecting" as const, cause: "context deadline exceeded", advice: "" }
     })),
@@ -140,7 +145,13 @@ export const registrarMachine = setup({
             connected: {
               description: "The connection on which the driver told its name is up.",
               invoke: { src: "watchDriver" },
-              on: { "driver.lost": "lost" }
+              after: { settled: { actions: "forgetFailedDials" } },
+              on: {
+                "driver.lost": [
+                  { guard: "flapping", target: "lost.resting", actions: "countFailedDial" },
+                  { target: "lost", actions: "countFailedDial" }
+                ]
+              }
             },
             lost: {
               description: "The driver went away; it is looked for without limit.",
@@ -207,11 +218,13 @@ export const registrarMachine = setup({
                   },
                   on: {
                     "socket.placed": { target: "#inPlace", actions: "recordAnnouncement" },
-                    "socket.displaced": "#displaced"
+                    "socket.displaced": "#displaced",
+                    "socket.blocked": { target: "resting", actions: "recordLoss" }
                   }
                 },
                 resting: {
-                  description: "The socket was lost again; the next one waits, so that nobody is fought.",
+                  description:
+                    "The socket was lost again, or could not be made; the next one waits, so that nobody is fought.",
                   after: { healRest: "placing" }
                 }
               }
@@ -236,7 +249,10 @@ export const registrarMachine = setup({
                   { target: "#identified", actions: "recordLoss" }
                 ],
                 "socket.displaced": "#displaced",
-                "driver.restarted": "#identified"
+                "driver.restarted": [
+                  { guard: "lostBefore", target: "#identified.resting", actions: "recordLoss" },
+                  { target: "#identified", actions: "recordLoss" }
+                ]
               },
               states: {
                 listening: {

@@ -83,28 +83,55 @@ export const waitingFor = (snapshot: RegistrarSnapshot): string => {
   }
 }
 
-/** A log line as the log service takes it; `caller` stays the same for ever, people filter by it. */
-export interface ReportLine {
+/** A line of the log; `caller` stays the same for ever, people filter by it. */
+interface Line {
   readonly severity: "info" | "error"
-  readonly v: number
+  readonly v: 0
   readonly caller: string
   readonly message: string
-  readonly values: Readonly<Record<string, unknown>>
+}
+type Values = Readonly<Record<string, unknown>>
+export interface ReportLine extends Line {
+  readonly values: Values
 }
 
-type Values = ReportLine["values"]
-const info = (caller: string, message: string, values: Values = {}): ReportLine => ({
-  severity: "info",
-  v: 0,
-  caller,
-  message,
-  values
-})
-const error = (caller: string, message: string, values: Values = {}): ReportLine => ({
-  ...info(caller, message, values),
-  severity: "error"
-})
+const info = (caller: string, message: string): Line => ({ severity: "info", v: 0, caller, message })
+const error = (caller: string, message: string): Line => ({ severity: "error", v: 0, caller, message })
+
+/** Every line that is told here. The last words are upstream's, since people grep for them. */
+export const reportLines = {
+  waitingForDriver: info("registrar.ts:110", "Waiting for the CSI driver"),
+  unusableDriver: error("registrar.ts:111", "CSI driver is back but cannot be used"),
+  driverLost: info("registrar.ts:112", "Lost connection to the CSI driver, the registration stays"),
+  driverBack: info("registrar.ts:113", "CSI driver is back"),
+  driverRenamed: info("registrar.ts:114", "CSI driver is back under another name"),
+  tookOver: info("registrar.ts:120", "Took over the registration socket from another registrar"),
+  removed: error("registrar.ts:121", "Registration socket was removed, putting it back"),
+  displaced: error("registrar.ts:122", "Another registrar holds the registration socket, standing by until it leaves"),
+  vacated: info("registrar.ts:123", "The other registrar has left, announcing again"),
+  blocked: error("registrar.ts:124", "Registration socket cannot be put in place, trying again"),
+  registered: info("registrar.ts:130", "Registered with the kubelet"),
+  refused: error("registrar.ts:131", "Registration was refused by the kubelet, announcing again"),
+  stopping: info("registrar.ts:140", "Stopping"),
+  failedAgain: error("registrar.ts:141", "Failed again while stopping"),
+  notCalled: info("registrar.ts:160", "Still waiting for the kubelet to call"),
+  notDecided: info("registrar.ts:161", "Still waiting for the verdict of the kubelet"),
+  stillDisplaced: info("registrar.ts:162", "Still standing by for another registrar"),
+  connectingFailed: error("main.go:167", "Error connecting to CSI driver"),
+  identifyingFailed: error("main.go:177", "Error retreiving CSI driver name"),
+  announcingFailed: error("node_register.go:59", "Failed to listen on socket"),
+  registeringFailed: error("main.go:104", "Registration process failed with error, restarting registration container"),
+  removingFailed: error("node_register.go:186", "Failed to remove socket with error"),
+  runningFailed: error("registrar.ts:150", "Internal error")
+} as const
+
+const say = (line: Line, values: Values = {}): ReportLine => ({ ...line, values })
 const withAdvice = ({ cause, advice }: Failure): Values => (advice === "" ? { cause } : { cause, advice })
+const asError = ({ cause, advice, facts }: Failure): Values => ({
+  err: cause,
+  ...facts,
+  ...(advice === "" ? {} : { advice })
+})
 
 /** Milliseconds as a person reads a wait. */
 const seconds = (ms: number) => `${Number((ms / 1_000).toFixed(1))}s`
@@ -115,24 +142,23 @@ const driverLine = (
   after: RegistrarSnapshot
 ): ReportLine | undefined => {
   const wasLost = before.matches({ attached: { driver: "lost" } })
+  const lastCause = before.context.obstacle?.cause
   switch (event.type) {
     case "driver.awaited":
     case "driver.unavailable":
-      return before.context.obstacle?.cause === event.obstacle.cause
+      return lastCause === event.obstacle.cause
         ? undefined
-        : info("registrar.ts:110", "Waiting for the CSI driver", withAdvice(event.obstacle))
+        : say(reportLines.waitingForDriver, withAdvice(event.obstacle))
     case "driver.rejected":
-      return wasLost && before.context.obstacle?.cause !== event.failure.cause
-        ? error("registrar.ts:111", "CSI driver is back but cannot be used", { err: event.failure.cause })
+      return wasLost && lastCause !== event.failure.cause
+        ? say(reportLines.unusableDriver, { err: event.failure.cause })
         : undefined
     case "driver.lost":
-      return info("registrar.ts:112", "Lost connection to the CSI driver, the registration stays", {
-        csiDriverName: before.context.driverName
-      })
+      return say(reportLines.driverLost, { csiDriverName: before.context.driverName })
     case "driver.identified": {
       if (!wasLost) return undefined
       const renamed = before.context.driverName !== after.context.driverName
-      return info("registrar.ts:113", renamed ? "CSI driver is back under another name" : "CSI driver is back", {
+      return say(renamed ? reportLines.driverRenamed : reportLines.driverBack, {
         csiDriverName: after.context.driverName
       })
     }
@@ -146,38 +172,40 @@ const registrationLine = (event: RegistrarEvent, after: RegistrarSnapshot): Repo
   const csiDriverName = context.driverName
   switch (event.type) {
     case "socket.placed":
-      return event.tookOver
-        ? info("registrar.ts:120", "Took over the registration socket from another registrar", {
-            socketPath: event.path
-          })
-        : undefined
+      return event.tookOver ? say(reportLines.tookOver, { socketPath: event.path }) : undefined
     case "socket.removed":
-      return error("registrar.ts:121", "Registration socket was removed, putting it back", {
-        csiDriverName,
-        losses: context.losses
-      })
+      return say(reportLines.removed, { csiDriverName, losses: context.losses })
     case "socket.displaced":
-      return error("registrar.ts:122", "Another registrar holds the registration socket, standing by until it leaves", {
-        csiDriverName
-      })
+      return say(reportLines.displaced, { csiDriverName })
     case "socket.vacated":
-      return info("registrar.ts:123", "The other registrar has left, announcing again", { csiDriverName })
+      return say(reportLines.vacated, { csiDriverName })
+    case "socket.blocked":
+      return say(reportLines.blocked, asError(event.obstacle))
     case "kubelet.accepted":
-      return info("registrar.ts:130", "Registered with the kubelet", { csiDriverName })
+      return say(reportLines.registered, { csiDriverName })
     case "kubelet.refused":
       return lifecycleState(after) === "refused"
-        ? error("registrar.ts:131", "Registration was refused by the kubelet, announcing again", {
+        ? say(reportLines.refused, {
             err: event.text,
             refusals: context.refusals,
             retryIn: seconds(refusalRestMs(context.refusals, event.spread))
           })
         : undefined
     case "stop.requested":
-      return info("registrar.ts:140", "Stopping", { signal: event.signal })
+      return say(reportLines.stopping, { signal: event.signal })
     default:
       return undefined
   }
 }
+
+/** What failed after the failure that ends the process, and would be lost: only the first has the last words. */
+const furtherFailure = (before: RegistrarSnapshot, event: RegistrarEvent): ReportLine | undefined =>
+  before.context.failure !== undefined && (event.type === "socket.stranded" || event.type === "program.crashed")
+    ? say(reportLines.failedAgain, asError(event.failure))
+    : undefined
+
+/** Events that are news each time, though the lifecycle state stays. */
+const alwaysNews = new Set(["kubelet.refused", "socket.placed", "socket.blocked"])
 
 /** The lines a transition is worth, most often none. Repeats of what is already so are not news. */
 export const transitionLines = (
@@ -185,27 +213,39 @@ export const transitionLines = (
   event: RegistrarEvent,
   after: RegistrarSnapshot
 ): ReadonlyArray<ReportLine> => {
-  const news = lifecycleState(before) !== lifecycleState(after) || event.type === "kubelet.refused"
+  const news = lifecycleState(before) !== lifecycleState(after) || alwaysNews.has(event.type)
   const lines = [
     driverLine(before, event, after),
-    news || event.type === "socket.placed" ? registrationLine(event, after) : undefined
+    news ? registrationLine(event, after) : undefined,
+    furtherFailure(before, event)
   ]
   return lines.filter((line) => line !== undefined)
 }
 
-const lastMessages: Readonly<Record<Failure["step"], readonly [caller: string, message: string]>> = {
-  connecting: ["main.go:167", "Error connecting to CSI driver"],
-  identifying: ["main.go:177", "Error retreiving CSI driver name"],
-  announcing: ["node_register.go:59", "Failed to listen on socket"],
-  registering: ["main.go:104", "Registration process failed with error, restarting registration container"],
-  removing: ["node_register.go:186", "Failed to remove socket with error"],
-  running: ["registrar.ts:150", "Internal error"]
+/** What a wait is worth saying again: whom we wait for, for how long, and what the outside adds (`facts`). Nothing in states that wait for nobody. */
+export const reminder = (snapshot: RegistrarSnapshot, waitedMs: number, facts: Values): ReportLine | undefined => {
+  const values = { csiDriverName: snapshot.context.driverName, waited: seconds(waitedMs) }
+  switch (lifecycleState(snapshot)) {
+    case "listening":
+      return say(reportLines.notCalled, { ...values, ...facts })
+    case "awaitingKubelet":
+      return say(reportLines.notDecided, values)
+    case "displaced":
+      return say(reportLines.stillDisplaced, values)
+    default:
+      return undefined
+  }
+}
+
+const lastLines: Readonly<Record<Failure["step"], Line>> = {
+  connecting: reportLines.connectingFailed,
+  identifying: reportLines.identifyingFailed,
+  announcing: reportLines.announcingFailed,
+  registering: reportLines.registeringFailed,
+  removing: reportLines.removingFailed,
+  running: reportLines.runningFailed
 }
 
 /** The last line before exit 1, in the words people grep for; nothing when the end was asked for. */
-export const lastWords = ({ failure }: Output): ReportLine | undefined => {
-  if (failure === undefined) return undefined
-  const [caller, message] = lastMessages[failure.step]
-  const advice = failure.advice === "" ? {} : { advice: failure.advice }
-  return error(caller, message, { err: failure.cause, ...failure.facts, ...advice })
-}
+export const lastWords = ({ failure }: Output): ReportLine | undefined =>
+  failure === undefined ? undefined : say(lastLines[failure.step], asError(failure))

@@ -4,15 +4,20 @@
  *
  * Acquire the bridge before the actor: finalizers run backwards, so the actor stops first and never sees its own teardown as a failure.
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import type { EventObject } from "xstate"
 import { fromCallback, fromPromise } from "xstate"
 
-/** One bridge serves one chart. `R` is what the effects behind its actors need. */
-export const makeBridge = <R = never>() =>
+/**
+ * One bridge serves one chart. `R` is what the effects behind its actors need; `crashed` hears of an actor that died of a fault, since a chart whose
+ * actor is silently dead would wait for ever.
+ */
+export const makeBridge = <R = never>(crashed: (cause: Cause.Cause<unknown>) => void) =>
   Effect.gen(function* () {
     const work = yield* FiberSet.make<unknown, unknown>()
     const fork = yield* FiberSet.runtime(work)<R>()
@@ -33,8 +38,13 @@ export const makeBridge = <R = never>() =>
         live: (input: I, send: (event: Event) => void) => Effect.Effect<never, never, R | Scope.Scope>
       ) =>
         fromCallback<EventObject, I>(({ input, sendBack }) => {
+          const whole = Effect.scoped(Effect.suspend(() => live(input, sendBack))) as Effect.Effect<never, never, R>
           const fiber = forkHeld(
-            Effect.scoped(Effect.suspend(() => live(input, sendBack))) as Effect.Effect<never, never, R>
+            Effect.onExit(whole, (exit) =>
+              Effect.sync(() => {
+                if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)) crashed(exit.cause)
+              })
+            )
           )
           return () => fiber.interruptUnsafe()
         }),

@@ -18,7 +18,7 @@ import * as HttpServer from "./http/HttpServer.ts"
 import { Klog } from "./Klog.ts"
 import * as lines from "./log/catalogue.ts"
 import type { Log } from "./log/Log.ts"
-import { makeRegistrar, type Registrar } from "./Registrar.ts"
+import { crashOf, makeRegistrar, type Registrar } from "./Registrar.ts"
 import type { Request, Signals } from "./signals/Signals.ts"
 import { Status } from "./Status.ts"
 import * as StatusSocket from "./StatusSocket.ts"
@@ -34,26 +34,21 @@ const processEvent = (request: Request): ProcessEvent =>
   request.kind === "stop" ? { type: "stop.requested", signal: request.signal } : { type: "dump.requested" }
 
 /** A finalizer cannot be interrupted; should one hang, the process ends all the same. */
-const armLastResort = (exit: Start["exit"]) => setTimeout(() => exit(1), 2 * limits.graceMs).unref()
+const armLastResort = (exit: Start["exit"], code: number) => setTimeout(() => exit(code), 2 * limits.graceMs).unref()
 
-const listenToProcess = ({ signals, exit }: Start, registrar: Registrar) =>
-  Effect.acquireRelease(
+const listenToProcess = Effect.fnUntraced(function* ({ signals, exit, log }: Start, registrar: Registrar) {
+  const status = yield* Status
+  return yield* Effect.acquireRelease(
     Effect.sync(() => {
       const crashed = (error: unknown) => {
-        armLastResort(exit)
-        registrar.send({
-          type: "program.crashed",
-          failure: {
-            step: "running",
-            cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
-            advice: "this is a fault of the registrar; please report it with these lines"
-          }
-        })
+        armLastResort(exit, 1)
+        registrar.send({ type: "program.crashed", failure: crashOf(error) })
       }
       process.on("uncaughtException", crashed)
       process.on("unhandledRejection", crashed)
       const mute = signals.listen((request) => {
-        armLastResort(exit)
+        armLastResort(exit, 1)
+        if (request.kind === "dump") dump(log, status)
         registrar.send(processEvent(request))
       })
       return () => {
@@ -64,18 +59,16 @@ const listenToProcess = ({ signals, exit }: Start, registrar: Registrar) =>
     }),
     (stop) => Effect.sync(stop)
   )
+})
 
-const dump = Effect.gen(function* () {
-  const log = yield* Klog
-  const status = yield* Status
-  log.write(lines.dumpState, {
-    state: JSON.stringify(status.snapshot()?.value),
-    context: JSON.stringify(status.snapshot()?.context)
-  })
+/** Where the chart stands and how it came there, before anything is torn down. */
+const dump = (log: Log, status: Status["Service"]) => {
+  const snapshot = status.snapshot()
+  log.write(lines.dumpState, { state: JSON.stringify(snapshot?.value), context: JSON.stringify(snapshot?.context) })
   for (const { at, event, before, after } of status.history()) {
     log.write(lines.dumpTransition, { at: new Date(at).toISOString(), event, before, after })
   }
-})
+}
 
 /** Everything one registrar process needs, in the order it is acquired. */
 const programLayer = ({ settings, log }: Start, socketPath: string) =>
@@ -97,12 +90,22 @@ const live = (start: Start, socketPath: string) =>
     const registrar = yield* makeRegistrar({
       csiAddress,
       address: `unix://${socketPath}`,
+      registrationFolder: start.settings.pluginRegistrationPath,
       policy: { connectTimeoutMs, registrationAttempts, reannounceOnDriverRestart }
     })
     yield* listenToProcess(start, registrar)
     const output = yield* registrar.outcome
-    if (output.exitCode === 2) yield* dump
+    armLastResort(start.exit, output.exitCode)
     return output
+  })
+
+/** Ends when the process is asked to stop while the layers are being built: the chart does not listen yet. */
+const stopBefore = (signals: Signals) =>
+  Effect.callback<"stop">((resume) => {
+    const mute = signals.listen(({ kind }) => {
+      if (kind === "stop") resume(Effect.succeed("stop"))
+    })
+    return Effect.sync(mute)
   })
 
 const program = (start: Start) =>
@@ -113,16 +116,14 @@ const program = (start: Start) =>
       log.write(lines.errorConnecting, { err: address.fault })
       return 1
     }
-    const output = yield* Effect.scoped(live(start, address.path)).pipe(
-      Effect.provide(programLayer(start, address.path))
-    )
+    const services = yield* Effect.raceFirst(Layer.build(programLayer(start, address.path)), stopBefore(start.signals))
+    if (services === "stop") return 0
+    const output = yield* Effect.provideContext(live(start, address.path), services)
     const last = lastWords(output)
-    if (last !== undefined) {
-      const { values, ...line } = last
-      log.write(line, values)
-    }
+    if (last !== undefined) log.write(last, last.values)
     return output.exitCode
   }).pipe(
+    Effect.scoped,
     Effect.catchTag("HttpAddressError", ({ reason }) =>
       Effect.sync(() => {
         start.log.write(lines.httpError, { err: reason })

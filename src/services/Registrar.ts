@@ -2,6 +2,7 @@
  * One driver's chart, running: which effect stands behind which of its actors, and who hears its transitions. The only place that knows both the
  * chart and the services. Several may run in one process, each with its own layers.
  */
+import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -11,12 +12,15 @@ import type { Failure, Input, Output } from "../machine/context.ts"
 import type { DriverEvent, KubeletEvent, ProcessEvent, RegistrarEvent, SocketEvent } from "../machine/events.ts"
 import type { Announcement } from "../machine/registrar.ts"
 import { registrarMachine } from "../machine/registrar.ts"
-import { lifecycleState, type RegistrarSnapshot, transitionLines } from "../machine/report.ts"
+import { stillConnectingEveryMs } from "../machine/policies.ts"
+import { lifecycleState, type RegistrarSnapshot, reminder, transitionLines } from "../machine/report.ts"
 import { makeBridge } from "./Bridge.ts"
 import { DriverConnection } from "./driver/DriverConnection.ts"
 import { Klog } from "./Klog.ts"
 import * as lines from "./log/catalogue.ts"
+import { mountOf } from "./registration/mountOf.ts"
 import { RegistrationServer } from "./registration/RegistrationServer.ts"
+import { remind } from "./remind.ts"
 import { Status } from "./Status.ts"
 
 export interface Registrar {
@@ -30,13 +34,13 @@ export interface Registrar {
 
 export type RegistrarServices = DriverConnection | RegistrationServer | Status | Klog
 
-const stillConnectingEveryMs = 10_000
-
 export interface RegistrarOptions extends Input {
   /** As given on the command line: for the log. */
   readonly csiAddress: string
   /** The same with its scheme. */
   readonly address: string
+  /** Where the kubelet is expected to look. */
+  readonly registrationFolder: string
   /** Hears everything xstate tells an inspector about this chart. */
   readonly inspect?: (event: InspectionEvent) => void
 }
@@ -48,7 +52,9 @@ export const makeRegistrar = (
   Effect.gen(function* () {
     const log = yield* Klog
     const status = yield* Status
-    const bridge = yield* makeBridge<DriverConnection | RegistrationServer>()
+    const bridge = yield* makeBridge<DriverConnection | RegistrationServer>((cause) =>
+      actor.send({ type: "program.crashed", failure: crashOf(Cause.squash(cause)) })
+    )
 
     const actors = {
       identify: bridge.hold<DriverEvent>((_, send) =>
@@ -84,6 +90,7 @@ export const makeRegistrar = (
         }).pipe(
           Effect.catchTags({
             DisplacedError: () => tell(() => send({ type: "socket.displaced" })),
+            SocketBlockedError: ({ obstacle }) => tell(() => send({ type: "socket.blocked", obstacle })),
             SocketUnavailableError: ({ failure }) => tell(() => send({ type: "socket.failed", failure }))
           })
         )
@@ -99,7 +106,7 @@ export const makeRegistrar = (
 
     const done = yield* Deferred.make<Output>()
     const narrate = status.subscribe(({ before, event, after }) => {
-      for (const { values, ...line } of transitionLines(before, event, after)) log.write(line, values)
+      for (const line of transitionLines(before, event, after)) log.write(line, line.values)
     })
     /** A step is told before what it starts begins, so that the log names causes before effects; an event that moved nothing is told after. */
     let told: unknown
@@ -138,12 +145,26 @@ export const makeRegistrar = (
         () => log.write(lines.stillConnecting, { address: options.address })
       )
     )
+    yield* Effect.forkScoped(
+      remind(status, (snapshot, waitedMs) => {
+        const { registrationFolder } = options
+        const line = reminder(snapshot, waitedMs, { registrationFolder, mount: mountOf(registrationFolder) })
+        if (line !== undefined) log.write(line, line.values)
+      })
+    )
     actor.start()
     const send = (event: ProcessEvent) => {
       if (actor.getSnapshot().status === "active") actor.send(event)
     }
     return { send, outcome: Deferred.await(done), live: bridge.live }
   })
+
+/** A fault of the program itself. */
+export const crashOf = (error: unknown): Failure => ({
+  step: "running",
+  cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  advice: "this is a fault of the registrar; please report it with these lines"
+})
 
 /** Sends, and stays: an actor that has told how it ended lives on until its state is left. */
 const tell = (send: () => void): Effect.Effect<never> => Effect.andThen(Effect.sync(send), Effect.never)

@@ -15,9 +15,14 @@ import { Klog } from "./Klog.ts"
 import * as lines from "./log/catalogue.ts"
 import { type StatusAnswer, statusSocketPath } from "./probe/statusSocketName.ts"
 import { RegistrationServer } from "./registration/RegistrationServer.ts"
-import { bindAt, removeIfDead, removeIfSame } from "./registration/RegistrationSocket.ts"
+import { bindAt, isOurs, look, removeIfDead, removeIfSame } from "./registration/RegistrationSocket.ts"
 import { Status } from "./Status.ts"
 import { reasonOf } from "./unixSocket.ts"
+
+/** A probe tries for 10 s; a socket that somebody has removed is back well before. */
+const lookEveryMs = 3_000
+/** Between two sockets, or two attempts. */
+const restMs = 500
 
 const make = (folder: string) =>
   Effect.gen(function* () {
@@ -39,36 +44,39 @@ const make = (folder: string) =>
       })
     })
 
-    const listener = net.createServer((socket) => {
+    const accept = (socket: net.Socket) => {
       socket.on("error", () => socket.destroy())
       socket.resume()
       fork(Effect.map(answer, (value) => socket.end(`${JSON.stringify(value)}\n`)))
+    }
+    const socketPath = statusSocketPath(folder, process.pid)
+
+    /** In place until the scope ends, or until somebody has removed it. */
+    const inPlace = Effect.gen(function* () {
+      const listener = net.createServer(accept)
+      const bound = yield* Effect.acquireRelease(
+        Effect.andThen(removeIfDead(socketPath), bindAt(socketPath, 0o177, listener)),
+        (own) =>
+          Effect.sync(() => {
+            try {
+              removeIfSame(own.path, own)
+            } catch (error) {
+              log.write(lines.statusSocketFailed, { err: `remove ${own.path}: ${reasonOf(error)}`, folder })
+            }
+            listener.close()
+          })
+      )
+      listener.on("error", () => {})
+      do yield* Effect.sleep(lookEveryMs)
+      while (isOurs(look(socketPath), bound))
     })
-    yield* Effect.acquireRelease(
-      Effect.gen(function* () {
-        const socketPath = statusSocketPath(folder, process.pid)
-        yield* removeIfDead(socketPath)
-        return yield* bindAt(socketPath, 0o177, listener)
-      }),
-      (bound) =>
-        Effect.sync(() => {
-          listener.close()
-          try {
-            removeIfSame(bound.path, bound)
-          } catch (error) {
-            log.write(lines.statusSocketFailed, { err: `remove ${bound.path}: ${reasonOf(error)}`, folder })
-          }
-        })
+
+    const held = Effect.catchCause(Effect.scoped(inPlace), (cause) =>
+      Effect.sync(() => log.write(lines.statusSocketFailed, { err: reasonOf(Cause.squash(cause)), folder }))
     )
-    listener.on("error", () => {})
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(held, Effect.sleep(restMs))), { startImmediately: true })
   })
 
-/** `folder` is the registration folder. Failing to open the socket is one line in the log, since the announcement will tell what is wrong with the folder. */
+/** `folder` is the registration folder. Should the socket fail, that is a line at `--v=2`: the announcement tells what is wrong with the folder. */
 export const layer = (folder: string): Layer.Layer<never, never, Klog | RegistrationServer | Status> =>
-  Layer.effectDiscard(
-    Effect.catchCause(make(folder), (cause) =>
-      Effect.flatMap(Klog, (log) =>
-        Effect.sync(() => log.write(lines.statusSocketFailed, { err: reasonOf(Cause.squash(cause)), folder }))
-      )
-    )
-  )
+  Layer.effectDiscard(make(folder))

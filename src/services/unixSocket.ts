@@ -24,27 +24,52 @@ const goReasons: Readonly<Record<string, string>> = {
 /** The reason as Go prints it; the code where Go's words are not known. */
 export const reasonOf = (error: unknown) => goReasons[codeOf(error)] ?? codeOf(error)
 
-/** Connects and hangs up: whether somebody listens. */
-export const knock = (socketPath: string): Effect.Effect<"listening" | "refused" | "gone" | "denied" | "busy"> =>
+/**
+ * What a connection to a socket path meets: somebody who listens, a socket that nobody serves, nothing, a full backlog, no right, or a fault that tells
+ * nothing about the other side (no descriptor left, not a stream socket).
+ */
+export type Knock = "listening" | "refused" | "gone" | "busy" | "denied" | { readonly unknown: string }
+
+const knocks: Readonly<Record<string, Knock>> = {
+  ECONNREFUSED: "refused",
+  ENOENT: "gone",
+  EAGAIN: "busy",
+  EACCES: "denied",
+  EPERM: "denied"
+}
+
+/** Connects and hangs up. */
+export const knock = (socketPath: string): Effect.Effect<Knock> =>
   Effect.callback((resume) => {
     const socket = net.connect({ path: socketPath })
-    const settle = (answer: "listening" | "refused" | "gone" | "denied" | "busy") => {
+    const settle = (answer: Knock) => {
       socket.destroy()
       resume(Effect.succeed(answer))
     }
     socket.on("connect", () => settle("listening"))
-    socket.on("error", (error) => {
-      switch (codeOf(error)) {
-        case "ECONNREFUSED":
-          return settle("refused")
-        case "EACCES":
-        case "EPERM":
-          return settle("denied")
-        case "EAGAIN":
-          return settle("busy")
-        default:
-          return settle("gone")
-      }
-    })
+    socket.on("error", (error) => settle(knocks[codeOf(error)] ?? { unknown: codeOf(error) }))
     return Effect.sync(() => socket.destroy())
   })
+
+const preface = Buffer.concat([
+  Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+  Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
+])
+
+/** Whether somebody does not only listen but answers an HTTP/2 client: the kernel accepts for a process that hangs. */
+export const answers = (socketPath: string, withinMs: number): Effect.Effect<boolean> =>
+  Effect.callback<boolean>((resume) => {
+    const socket = net.connect({ path: socketPath })
+    const settle = (answered: boolean) => {
+      socket.destroy()
+      resume(Effect.succeed(answered))
+    }
+    socket.write(preface)
+    socket.on("data", () => settle(true))
+    socket.on("error", () => settle(false))
+    socket.on("end", () => settle(false))
+    return Effect.sync(() => socket.destroy())
+  }).pipe(
+    Effect.timeoutOption(withinMs),
+    Effect.map((answered) => answered._tag === "Some" && answered.value)
+  )

@@ -6,13 +6,18 @@ import * as Layer from "effect/Layer"
 import type { Failure } from "../../src/machine/context.ts"
 import type { KubeletEvent, SocketEvent } from "../../src/machine/events.ts"
 import type { Announcement } from "../../src/machine/registrar.ts"
-import { DisplacedError, type Placement, SocketUnavailableError } from "../../src/services/registration/heldSocket.ts"
+import {
+  DisplacedError,
+  type Placement,
+  SocketBlockedError,
+  SocketUnavailableError
+} from "../../src/services/registration/heldSocket.ts"
 import { RegistrationServer } from "../../src/services/registration/RegistrationServer.ts"
 import type { Gate } from "./Gate.ts"
 
 type Attempt = {
   readonly announcement: Announcement
-  readonly answer: Deferred.Deferred<Placement, DisplacedError | SocketUnavailableError>
+  readonly answer: Deferred.Deferred<Placement, DisplacedError | SocketBlockedError | SocketUnavailableError>
 }
 
 export const makeFakeRegistrationServer = (gate: Gate) => {
@@ -42,7 +47,10 @@ export const makeFakeRegistrationServer = (gate: Gate) => {
         gate.hold(
           Effect.suspend(() => {
             announcements.push(announcement)
-            const answer = Deferred.makeUnsafe<Placement, DisplacedError | SocketUnavailableError>()
+            const answer = Deferred.makeUnsafe<
+              Placement,
+              DisplacedError | SocketBlockedError | SocketUnavailableError
+            >()
             attempt = { announcement, answer }
             return Deferred.await(answer)
           }),
@@ -60,6 +68,7 @@ export const makeFakeRegistrationServer = (gate: Gate) => {
       Deferred.doneUnsafe(waiting(), Effect.fail(new DisplacedError({ path: "/registration/x-reg.sock" }))),
     breakFolder: (failure: Failure) =>
       Deferred.doneUnsafe(waiting(), Effect.fail(new SocketUnavailableError({ failure }))),
+    block: (obstacle: Failure) => Deferred.doneUnsafe(waiting(), Effect.fail(new SocketBlockedError({ obstacle }))),
     /** Our socket cannot be removed at the end. */
     strand: (failure: Failure) => {
       stranded = failure

@@ -39,6 +39,7 @@ export const makeWorld = (policy: Policy) =>
       policy,
       csiAddress: "/csi/csi.sock",
       address: "unix:///csi/csi.sock",
+      registrationFolder: "/registration",
       inspect: (event) => taken.push(...takenTransitions(event))
     }).pipe(Effect.provideContext(services))
     const status = yield* Effect.provideContext(Status, services)
@@ -72,6 +73,9 @@ export const makeWorld = (policy: Policy) =>
         case "socket.failed":
           if (server.isAnnouncing()) server.breakFolder(event.failure)
           else server.tell(event)
+          break
+        case "socket.blocked":
+          server.block(event.obstacle)
           break
         case "socket.stranded":
           server.strand(event.failure)

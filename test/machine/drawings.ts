@@ -110,7 +110,7 @@ const rowLabel = (rows: ReadonlyArray<string>) =>
   `"${rows.length === 1 ? rows[0] : rows.map((text) => `${text}\\l`).join("")}"`
 
 /** A long row goes on below with its guard, or the picture is too wide for a README. */
-const longestRow = 34
+const longestRow = 24
 const broken = (text: string) => {
   const guardAt = text.length > longestRow ? text.indexOf(" [") : -1
   return guardAt < 0 ? [text] : [text.slice(0, guardAt), `   ${text.slice(guardAt)}`]

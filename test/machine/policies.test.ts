@@ -2,7 +2,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 
-import { attemptsUsedUp, defaults, dialRestMs, healRestMs, refusalRestMs } from "../../src/machine/policies.ts"
+import {
+  attemptsUsedUp,
+  defaults,
+  dialRestMs,
+  healRestMs,
+  refusalRestMs,
+  remindRestMs
+} from "../../src/machine/policies.ts"
 
 const count = fc.integer({ min: 1, max: 1_000_000 })
 const spread = fc.double({ min: -1, max: 1, noNaN: true })
@@ -34,11 +41,17 @@ describe("the back-offs", () => {
     )
   })
 
-  it("put a socket back at once the first time, then after 1 s doubling to 30 s", () => {
-    assert.deepStrictEqual(
-      [1, 2, 3, 4, 5, 6, 7, 8].map(healRestMs),
-      [0, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]
-    )
+  it("put a socket back that was lost again after 1 s doubling to 30 s", () => {
+    assert.deepStrictEqual([2, 3, 4, 5, 6, 7, 8].map(healRestMs), [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+  })
+
+  it("remind after 10 s, 30 s, 1, 2 and 5 minutes, then every 10 minutes", () => {
+    let waited = 0
+    const at = [0, 1, 2, 3, 4, 5, 6].map((n) => {
+      waited += remindRestMs(n)
+      return waited / 1_000
+    })
+    assert.deepStrictEqual(at, [10, 30, 60, 120, 300, 900, 1_500])
   })
 
   it("announce again after 1 s doubling to 60 s", () => {

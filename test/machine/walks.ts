@@ -53,6 +53,7 @@ const presses: ReadonlyArray<RegistrarEvent> = [
   { type: "socket.displaced" },
   { type: "socket.vacated" },
   { type: "socket.failed", failure: failure("announcing", "no folder") },
+  { type: "socket.blocked", obstacle: failure("announcing", "no space") },
   { type: "socket.stranded", failure: failure("removing", "no right to") },
   { type: "kubelet.asked" },
   { type: "kubelet.accepted" },
@@ -133,6 +134,7 @@ const configuration = ({ of }: Timed): string => {
   return JSON.stringify([
     of.value,
     context.losses > 0,
+    context.failedDials > 0,
     context.refusals > 0,
     attemptsUsedUp(context.refusals, context.policy.registrationAttempts),
     context.failure === undefined

@@ -66,7 +66,12 @@ const registrarOf = Effect.fnUntraced(function* (root: string, name: string) {
     stop()
   })
   const registrar = yield* Effect.provideContext(
-    makeRegistrar({ policy: defaultPolicy, csiAddress: socketPath, address: `unix://${socketPath}` }),
+    makeRegistrar({
+      policy: defaultPolicy,
+      csiAddress: socketPath,
+      address: `unix://${socketPath}`,
+      registrationFolder: folder
+    }),
     services
   )
   return { registrar, status, reach, socket: path.join(folder, `${name}-reg.sock`) }

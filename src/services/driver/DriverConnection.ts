@@ -3,10 +3,11 @@
  * No other CSI call is ever made (NodeGetInfo is the kubelet's), and the path is opened anew at each attempt, since a restarted driver
  * binds a new socket.
  */
+import * as fs from "node:fs"
+
 import * as grpc from "@grpc/grpc-js"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -95,6 +96,23 @@ const callFault = (error: grpc.ServiceError, callTimeoutMs: number) => {
   return unavailable("identifying", rpcError(error), advice)
 }
 
+/** Which socket lies at a path: another one belongs to another process. Empty when none does. */
+const socketIdentity = (socketPath: string): string => {
+  try {
+    const { dev, ino, birthtimeMs } = fs.statSync(socketPath)
+    return `${dev}:${ino}:${birthtimeMs}`
+  } catch {
+    return ""
+  }
+}
+
+const leavesReady = (client: grpc.Client) =>
+  Effect.callback<void>((resume) => {
+    client
+      .getChannel()
+      .watchConnectivityState(grpc.connectivityState.READY, Number.POSITIVE_INFINITY, () => resume(Effect.void))
+  })
+
 /** Ends once the channel is usable: true, or false as soon as its first attempt has failed. */
 const connects = (client: grpc.Client, socketPath: string) =>
   Effect.callback<boolean>((resume) => {
@@ -126,7 +144,7 @@ const make = ({ socketPath, callTimeoutMs }: DriverSettings) =>
   Effect.gen(function* () {
     const log = yield* Klog
     const address = `unix://${socketPath}`
-    let connected: { readonly client: grpc.Client; readonly loss: Deferred.Deferred<void> } | undefined
+    let connected: { readonly client: grpc.Client; readonly socket: string } | undefined
 
     const hangUp = Effect.sync(() => {
       connected?.client.close()
@@ -173,13 +191,7 @@ const make = ({ socketPath, callTimeoutMs }: DriverSettings) =>
       const { name } = yield* Effect.mapError(getPluginInfo(client), (error) => callFault(error, callTimeoutMs))
       const fault = driverNameFault(name)
       if (fault !== undefined) return yield* rejected(fault, "GetPluginInfo must return a CSI name; fix the driver")
-      const loss = Deferred.makeUnsafe<void>()
-      connected = { client, loss }
-      client
-        .getChannel()
-        .watchConnectivityState(grpc.connectivityState.READY, Number.POSITIVE_INFINITY, () =>
-          Deferred.doneUnsafe(loss, Effect.void)
-        )
+      connected = { client, socket: socketIdentity(socketPath) }
       log.write(lines.driverName, { csiDriverName: name })
       return name
     })
@@ -200,9 +212,18 @@ const make = ({ socketPath, callTimeoutMs }: DriverSettings) =>
       )
     })
 
+    /** A connection that ends is no loss while the same socket takes another one: servers close connections for their age. */
+    const lossOf = Effect.fnUntraced(function* (client: grpc.Client, socket: string) {
+      do yield* leavesReady(client)
+      while (
+        (yield* Effect.catch(connects(client, socketPath), () => Effect.succeed(false))) &&
+        socketIdentity(socketPath) === socket
+      )
+    })
+
     yield* Effect.addFinalizer(() => hangUp)
     return DriverConnection.of({
       identify,
-      lost: Effect.suspend(() => (connected === undefined ? Effect.void : Deferred.await(connected.loss)))
+      lost: Effect.suspend(() => (connected === undefined ? Effect.void : lossOf(connected.client, connected.socket)))
     })
   })

@@ -16,9 +16,11 @@ const pollMs = 1_000
 const refusedPollMs = 20
 /** Between bind and listen every socket refuses for a moment; that is no news. */
 const refusedNewsMs = 200
-/** A refusing socket is most likely left over after this long, and looked at less often. */
-const refusedFastMs = 10_000
-const refusedSlowPollMs = 100
+/** A refusing socket is most likely left over, the longer it refuses, and looked at less often. */
+const refusedRestMs = (refusedForMs: number) =>
+  refusedForMs < 10_000 ? refusedPollMs : refusedForMs < 60_000 ? 100 : 1_000
+/** Without inotify (no watches left on this host, or no right to read the folder). */
+const unwatchedPollMs = 100
 
 const obstacle = (cause: string, advice: string): Failure => ({ step: "connecting", cause, advice })
 
@@ -32,6 +34,18 @@ const nobodyListens = (socketPath: string) =>
   obstacle(
     `connect to ${socketPath}: connection refused, nobody listens`,
     "the socket is left over or its driver is not ready; look at the driver's container"
+  )
+
+const hangs = (socketPath: string) =>
+  obstacle(
+    `connect to ${socketPath}: its queue is full, nobody accepts`,
+    "the driver hangs; look at the driver's container"
+  )
+
+const odd = (socketPath: string, code: string) =>
+  obstacle(
+    `connect to ${socketPath}: ${code}`,
+    "it must be a stream socket that the driver serves, and this process needs a free descriptor"
   )
 
 /** What lies at the path, if it is no socket. */
@@ -77,25 +91,31 @@ const watchOnce = (folder: string, changed: () => void): fs.FSWatcher | undefine
 
 /** Until something may have changed on the way to the path; the look after the watch is armed closes the gap before it. */
 const change = (socketPath: string): Effect.Effect<void> =>
-  Effect.callback<void>((resume) => {
+  Effect.callback<"changed" | "unwatched">((resume) => {
     let done = false
     const finish = () => {
       if (done) return
       done = true
       watcher?.close()
-      resume(Effect.void)
+      resume(Effect.succeed("changed"))
     }
     const watcher = watchOnce(nearestFolder(socketPath), finish)
-    if (watcher === undefined || look(socketPath) === undefined) finish()
+    if (watcher === undefined) resume(Effect.succeed("unwatched"))
+    else if (look(socketPath) === undefined) finish()
     return Effect.sync(() => watcher?.close())
-  })
+  }).pipe(
+    Effect.timeoutOption(pollMs),
+    Effect.flatMap((end) =>
+      end._tag === "Some" && end.value === "unwatched" ? Effect.sleep(unwatchedPollMs) : Effect.void
+    )
+  )
 
 /** Ends when there is a socket at the path. `onObstacle` hears what lies there instead, each time it looks. */
 export const awaitSocket = (socketPath: string, onObstacle: (obstacle: Failure) => void): Effect.Effect<void> =>
   Effect.gen(function* () {
     for (let found = look(socketPath); found !== undefined; found = look(socketPath)) {
       onObstacle(found)
-      yield* Effect.timeoutOption(change(socketPath), pollMs)
+      yield* change(socketPath)
       if (look(socketPath) !== undefined) yield* Effect.sleep(1)
     }
   })
@@ -108,15 +128,22 @@ export const awaitListener = (socketPath: string, onObstacle: (obstacle: Failure
     for (let refusedForMs = 0, first = true; ; first = false) {
       yield* awaitSocket(socketPath, onObstacle)
       const answer = yield* knock(socketPath)
-      if (answer === "listening" || answer === "busy") return first
+      if (answer === "listening") return first
+      if (answer === "gone") continue
       if (answer === "refused") {
         if (refusedForMs >= refusedNewsMs) onObstacle(nobodyListens(socketPath))
-        const restMs = refusedForMs < refusedFastMs ? refusedPollMs : refusedSlowPollMs
+        const restMs = refusedRestMs(refusedForMs)
         refusedForMs += restMs
         yield* Effect.sleep(restMs)
-      } else if (answer === "denied") {
-        onObstacle(permissionDenied(socketPath))
+      } else {
+        onObstacle(
+          answer === "denied"
+            ? permissionDenied(socketPath)
+            : answer === "busy"
+              ? hangs(socketPath)
+              : odd(socketPath, answer.unknown)
+        )
         yield* Effect.sleep(pollMs)
-      } else yield* Effect.sleep(1)
+      }
     }
   })

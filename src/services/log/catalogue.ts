@@ -1,5 +1,5 @@
 /**
- * Every line that is printed: text, severity, level, caller. People grep for these, so a text changes only on purpose.
+ * Every line that is printed, but for those of transitions and the last words (machine/report.ts): text, severity, level, caller. People grep for these, so a text changes only on purpose.
  * The first part is that of node-driver-registrar v2.17: texts and levels to the letter, and the source positions too,
  * since `--vmodule` selects by them. Which transition logs which line is decided in machine/report.ts.
  * Left out there: the lines on the Go scheduler (`maxprocs: …`) and on Go's accept loop, which have no counterpart here.
@@ -98,7 +98,7 @@ export const dumpTransition = info("registrar.ts:30", 0, "SIGQUIT: transition")
 export const programFault = error("registrar.ts:40", "The registrar itself has failed")
 /** state, pid */
 export const probeSucceeded = info("registrar.ts:50", 0, "Probe succeeded")
-/** kubeletRegistrationPath */
+/** kubeletRegistrationPath; err, pid: of a registrar that cannot be asked */
 export const probeNobody = info("registrar.ts:60", 0, "Probe succeeded, no registrar to ask")
 /** err, state, pid */
 export const probeFailed = error("registrar.ts:70", "Probe failed")

@@ -31,7 +31,7 @@ const ask = (socketPath: string, uid: number, deadline: number): Promise<StatusA
     let text = ""
     const socket = net.connect({ path: socketPath })
     socket.setEncoding("utf8")
-    socket.setTimeout(Math.max(1, deadline - Date.now()), () => socket.destroy(new Error("no answer")))
+    socket.setTimeout(Math.max(1, deadline - performance.now()), () => socket.destroy(new Error("no answer")))
     socket.on("data", (chunk) => {
       text += chunk
       if (text.length > longestAnswer) socket.destroy(new Error("an answer without an end"))
@@ -51,7 +51,7 @@ const askUntil = async ({ pid, uid, settings }: FoundRegistrar, deadline: number
     try {
       return await ask(statusSocketPath(settings.pluginRegistrationPath, pid), uid, deadline)
     } catch (error) {
-      if (Date.now() + retryMs >= deadline) throw error
+      if (performance.now() + retryMs >= deadline) throw error
       await new Promise((resume) => setTimeout(resume, retryMs))
     }
   }
@@ -68,14 +68,18 @@ export const probe = async (
       ? { code: 0, line: lines.probeNobody, values: { kubeletRegistrationPath } }
       : { code: 1, line: lines.probeFailed, values: { err: "no registrar runs here", kubeletRegistrationPath } }
   }
-  const deadline = Date.now() + limitMs
+  const deadline = performance.now() + limitMs
   const answers = await Promise.allSettled(found.map((registrar) => askUntil(registrar, deadline)))
   const [pid] = found.map(({ pid }) => pid)
   const answered = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []))
   const [first] = answered
   if (first === undefined) {
     const [answer] = answers
-    const reason = answer?.status === "rejected" ? (answer.reason as Error).message : ""
+    const error: NodeJS.ErrnoException = answer?.status === "rejected" ? answer.reason : new Error("")
+    if (wanted === "alive" && error.code === "ENOENT") {
+      return { code: 0, line: lines.probeNobody, values: { kubeletRegistrationPath, err: error.message, pid } }
+    }
+    const reason = error.message
     return { code: 1, line: lines.probeFailed, values: { err: `the registrar does not answer: ${reason}`, pid } }
   }
   const best = answered.find(({ registered }) => registered) ?? first

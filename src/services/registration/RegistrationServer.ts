@@ -2,8 +2,6 @@
  * The registration socket and the service behind it: puts the socket in place, tells when it is lost or taken over, answers the kubelet,
  * and takes the socket away again, but never one that is not ours.
  */
-import * as fs from "node:fs"
-
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -17,10 +15,17 @@ import type { KubeletEvent, SocketEvent } from "../../machine/events.ts"
 import type { Announcement } from "../../machine/registrar.ts"
 import { Klog } from "../Klog.ts"
 import * as lines from "../log/catalogue.ts"
-import { type DisplacedError, makeHeldSocket, type Placement, type SocketUnavailableError } from "./heldSocket.ts"
+import {
+  type DisplacedError,
+  makeHeldSocket,
+  type Placement,
+  type SocketBlockedError,
+  type SocketUnavailableError
+} from "./heldSocket.ts"
 import { makeRegistrationApi, type RegistrationApi } from "./RegistrationApi.ts"
-import { removeDeadDotNames, socketPathOf } from "./RegistrationSocket.ts"
-import { type SelfCheckError, selfCheck } from "./selfCheck.ts"
+import { removeDeadDotNames, socketPathOf, statsOf } from "./RegistrationSocket.ts"
+import { makeSelfCheck, type SelfCheckError } from "./selfCheck.ts"
+import { watchFolder } from "./watchFolder.ts"
 
 export interface RegistrationSettings {
   /** The kubelet's plugin directory, as this process sees it. */
@@ -40,7 +45,9 @@ export class RegistrationServer extends Context.Service<
      */
     readonly serve: (send: (event: KubeletEvent | SocketEvent) => void) => Effect.Effect<void, never, Scope.Scope>
     /** Puts a new socket in place, and removes the one before it if there is one. While `serve` runs; waits for it. */
-    readonly announce: (announcement: Announcement) => Effect.Effect<Placement, DisplacedError | SocketUnavailableError>
+    readonly announce: (
+      announcement: Announcement
+    ) => Effect.Effect<Placement, DisplacedError | SocketBlockedError | SocketUnavailableError>
     /** What could not be removed when `serve` ended. */
     readonly stranded: () => Failure | undefined
     /** Whether the socket in place is ours and answers. */
@@ -53,29 +60,11 @@ export class RegistrationServer extends Context.Service<
 const pluginType = "CSIPlugin"
 const supportedVersions = ["1.0.0"]
 
-/** After a change in the folder: whoever replaces a socket by name removes it first, and gets this long to bind. */
-const settleMs = 10
 /** What dead registrars have left harms nobody; the kubelet is waited for first. */
 const tidyAfterMs = 1_000
-/** For events that inotify drops. */
+/** How often the socket is looked at without a cause; more often while another registrar holds it. */
 const pollMs = 5_000
-/** While another registrar holds the socket: it may die without a trace in the folder. */
 const rivalPollMs = 1_000
-/** Without inotify (no watches left on this host). */
-const unwatchedPollMs = 50
-
-/** A watch on the folder and not on the entry, which would go blind when the entry is replaced. Undefined when no watch can be had. */
-const watch = (folder: string, stir: () => void) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      try {
-        return fs.watch(folder, { persistent: false }, stir).on("error", stir)
-      } catch {
-        return undefined
-      }
-    }),
-    (watcher) => Effect.sync(() => watcher?.close())
-  )
 
 /** Protobuf's text form, as upstream prints a verdict since v2.15. */
 const statusText = ({ plugin_registered, error }: RegistrationStatus) =>
@@ -99,15 +88,11 @@ const make = ({ folder, endpoint, callTimeoutMs }: RegistrationSettings) =>
     })
 
     const lookAfterSocket = Effect.fnUntraced(function* (send: (event: SocketEvent) => void) {
-      const known = fs.statSync(folder, { throwIfNoEntry: false })
+      const known = statsOf(folder)
       if (known === undefined) return
-      const stirred = Latch.makeUnsafe(false)
-      const watcher = yield* watch(folder, () => stirred.openUnsafe())
-      const rest = () => (socket.isDisplaced() ? rivalPollMs : watcher === undefined ? unwatchedPollMs : pollMs)
+      const change = yield* watchFolder(folder)
       const turn = Effect.gen(function* () {
-        const woken = yield* Effect.timeoutOption(stirred.await, rest())
-        stirred.closeUnsafe()
-        if (woken._tag === "Some") yield* Effect.sleep(settleMs)
+        yield* change(socket.isDisplaced() ? rivalPollMs : pollMs)
         const event = yield* socket.inspect(known)
         if (event !== undefined) send(event)
       })
@@ -148,7 +133,12 @@ const make = ({ folder, endpoint, callTimeoutMs }: RegistrationSettings) =>
           Effect.suspend(() => {
             serving.closeUnsafe()
             stranded = socket.letGo()
-            return opened.close
+            return Effect.andThen(
+              opened.close,
+              Effect.sync(() => {
+                api = undefined
+              })
+            )
           })
       )
       yield* Effect.forkScoped(Effect.delay(removeDeadDotNames(files, folder), tidyAfterMs))
@@ -163,15 +153,13 @@ const make = ({ folder, endpoint, callTimeoutMs }: RegistrationSettings) =>
         driverName = announcement.driverName
         return yield* socket.place(announcement)
       }),
-      selfCheck: Effect.suspend(() =>
-        selfCheck({
-          own: socket.own(),
-          socketPath: socketPathOf(folder, driverName),
-          driverName,
-          api,
-          callTimeoutMs,
-          log
-        })
-      )
+      selfCheck: makeSelfCheck({
+        own: socket.own,
+        path: () => socketPathOf(folder, driverName),
+        driverName: () => driverName,
+        api: () => api,
+        callTimeoutMs,
+        log
+      })
     })
   })

@@ -17,27 +17,30 @@ import type * as FileSystem from "effect/FileSystem"
 
 import type { Failure } from "../../machine/context.ts"
 import { statusSocketName } from "../probe/statusSocketName.ts"
-import { codeOf, knock, maxSocketPathBytes, pathBytes, reasonOf } from "../unixSocket.ts"
+import { answers, codeOf, knock, maxSocketPathBytes, pathBytes, reasonOf } from "../unixSocket.ts"
 
-/** A socket of ours that is in place. */
-export interface OwnSocket {
-  readonly path: string
+/** What tells one socket file from another at the same path. A number of an inode is used again as soon as the inode is free, its birth is not. */
+export interface Identity {
   readonly device: number
   readonly inode: number
+  readonly bornMs: number
+}
+
+/** A socket of ours that is in place. While its listener is open, its inode is not free. */
+export interface OwnSocket extends Identity {
+  readonly path: string
   readonly listener: net.Server
 }
 
 /** A listener that is bound, under its dot-name as yet if it is to become the registration socket. */
-export interface Bound {
+export interface Bound extends Identity {
   readonly path: string
-  readonly device: number
-  readonly inode: number
 }
 
 /** What lies at a path, not following symlinks. */
 export type Found =
   | { readonly kind: "nothing" }
-  | { readonly kind: "socket"; readonly device: number; readonly inode: number }
+  | ({ readonly kind: "socket" } & Identity)
   | { readonly kind: "other"; readonly what: string }
 
 const fault = (socketPath: string, cause: string, advice: string): Failure => ({
@@ -50,23 +53,25 @@ const fault = (socketPath: string, cause: string, advice: string): Failure => ({
 export const socketPathOf = (folder: string, driverName: string) =>
   `${folder.replace(/\/$/, "")}/${driverName}-reg.sock`
 
+const identityOf = ({ dev, ino, birthtimeMs }: fs.Stats): Identity => ({ device: dev, inode: ino, bornMs: birthtimeMs })
+
 export const look = (socketPath: string): Found => {
   const stats = fs.lstatSync(socketPath, { throwIfNoEntry: false })
   if (stats === undefined) return { kind: "nothing" }
-  if (stats.isSocket()) return { kind: "socket", device: stats.dev, inode: stats.ino }
+  if (stats.isSocket()) return { kind: "socket", ...identityOf(stats) }
   if (!stats.isSymbolicLink()) return { kind: "other", what: stats.isDirectory() ? "a folder" : "a file" }
   const target = fs.statSync(socketPath, { throwIfNoEntry: false })
   if (target === undefined) return { kind: "other", what: "a symlink to nothing" }
   return target.isSocket()
-    ? { kind: "socket", device: stats.dev, inode: stats.ino }
+    ? { kind: "socket", ...identityOf(stats) }
     : { kind: "other", what: "a symlink to something that is no socket" }
 }
 
-export const isOurs = (found: Found, own: Pick<OwnSocket, "device" | "inode">) =>
-  found.kind === "socket" && found.device === own.device && found.inode === own.inode
+export const isOurs = (found: Found, own: Identity) =>
+  found.kind === "socket" && found.device === own.device && found.inode === own.inode && found.bornMs === own.bornMs
 
 /** Removes the file at `socketPath` if it is still that socket. The rest between look and unlink is one system call wide. */
-export const removeIfSame = (socketPath: string, own: Pick<OwnSocket, "device" | "inode">): boolean => {
+export const removeIfSame = (socketPath: string, own: Identity): boolean => {
   try {
     if (!isOurs(look(socketPath), own)) return false
     fs.unlinkSync(socketPath)
@@ -107,6 +112,15 @@ export const placeFault = (folder: string, socketPath: string): Failure | undefi
   }
 }
 
+/** Undefined for what is not there or may not be looked at. */
+export const statsOf = (file: string): fs.Stats | undefined => {
+  try {
+    return fs.statSync(file)
+  } catch {
+    return undefined
+  }
+}
+
 /** A file system error while placing, with what a person needs to mend it. */
 export const bindFault = (folder: string, socketPath: string, error: unknown): Failure => {
   const cause = `listen unix ${socketPath}: bind: ${reasonOf(error)}`
@@ -119,7 +133,7 @@ export const bindFault = (folder: string, socketPath: string, error: unknown): F
       )
     case "EACCES":
     case "EPERM": {
-      const stats = fs.statSync(folder, { throwIfNoEntry: false })
+      const stats = statsOf(folder)
       const mode = stats === undefined ? "unknown" : `0${(stats.mode & 0o7777).toString(8)}`
       return fault(
         socketPath,
@@ -164,8 +178,7 @@ export const bindAt = (
     listener.listen(socketPath)
     process.umask(inherited)
     if (!listener.listening) return
-    const stats = fs.lstatSync(socketPath)
-    resume(Effect.succeed({ path: socketPath, device: stats.dev, inode: stats.ino }))
+    resume(Effect.succeed({ path: socketPath, ...identityOf(fs.lstatSync(socketPath)) }))
   })
 
 /** Binds under a fresh dot-name with mode 0700. */
@@ -174,7 +187,7 @@ export const bind = (folder: string, listener: net.Server) => bindAt(path.join(f
 /** Removes what a dead registrar has left at a path; whatever answers, or is no socket, stays. */
 export const removeIfDead = Effect.fnUntraced(function* (socketPath: string) {
   const found = look(socketPath)
-  if (found.kind === "socket" && (yield* knock(socketPath)) === "refused") removeIfSame(socketPath, found)
+  if (found.kind === "socket" && (yield* isDead(socketPath))) removeIfSame(socketPath, found)
 })
 
 /** Removes the dot-names of dead registrars, as far as that is allowed. A folder that cannot be read has none. */
@@ -188,14 +201,26 @@ export const removeDeadDotNames = Effect.fnUntraced(function* (files: FileSystem
 const deadLooks = 3
 const deadLookMs = 100
 
-/** Whether nobody serves the socket at the path any more. Takes 0.2 s to say yes, nothing to say no. */
+/** Whether there is a socket at the path that nobody serves. Takes 0.2 s to say yes, nothing to say no; what cannot be told is no. */
 export const isDead = (socketPath: string): Effect.Effect<boolean> =>
   Effect.gen(function* () {
     for (let looks = 0; looks < deadLooks; looks++) {
       if (looks > 0) yield* Effect.sleep(deadLookMs)
-      const answer = yield* knock(socketPath)
-      if (answer === "gone") return true
-      if (answer !== "refused") return false
+      if ((yield* knock(socketPath)) !== "refused") return false
+    }
+    return true
+  })
+
+/** How often a process may leave an HTTP/2 client without an answer, and for how long each time, before it counts as hanging. */
+const silentLooks = 5
+const silentLookMs = 1_000
+
+/** Whether a rival's socket is dead, or its process hangs. Takes 5 s to say that it hangs, nothing to say no. */
+export const isAbandoned = (socketPath: string): Effect.Effect<boolean> =>
+  Effect.gen(function* () {
+    for (let looks = 0; looks < silentLooks; looks++) {
+      if (yield* isDead(socketPath)) return true
+      if (look(socketPath).kind !== "socket" || (yield* answers(socketPath, silentLookMs))) return false
     }
     return true
   })

@@ -6,7 +6,6 @@
 import * as net from "node:net"
 
 import * as grpc from "@grpc/grpc-js"
-import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 
@@ -28,17 +27,16 @@ export class SelfCheckError extends Data.TaggedError("SelfCheckError")<{
   }
 }
 
-export interface SelfCheck {
-  readonly own: OwnSocket | undefined
-  readonly socketPath: string
-  readonly driverName: string
-  readonly api: RegistrationApi | undefined
+interface Checked {
+  readonly own: () => OwnSocket | undefined
+  readonly path: () => string
+  readonly driverName: () => string
+  readonly api: () => RegistrationApi | undefined
   readonly callTimeoutMs: number
   readonly log: Log
 }
 
 const wholeCheckEveryMs = 60_000
-const lastWholeCheck = new WeakMap<OwnSocket, number>()
 
 const broken = (reason: string) => new SelfCheckError({ kind: "broken", reason })
 const missing = () => new SelfCheckError({ kind: "missing", reason: "registration socket does not exist" })
@@ -58,7 +56,7 @@ const reach = (api: RegistrationApi, socketPath: string) =>
     )
   })
 
-const getInfo = ({ api, socketPath, callTimeoutMs }: SelfCheck & { readonly api: RegistrationApi }) =>
+const getInfo = (api: RegistrationApi, socketPath: string, callTimeoutMs: number) =>
   Effect.acquireUseRelease(
     Effect.sync(
       () =>
@@ -90,27 +88,32 @@ const getInfo = ({ api, socketPath, callTimeoutMs }: SelfCheck & { readonly api:
     (client) => Effect.sync(() => client.close())
   )
 
-/** Within `callTimeoutMs` for each of its two halves. */
-export const selfCheck = Effect.fnUntraced(function* (check: SelfCheck) {
-  const { own, socketPath, driverName, api, callTimeoutMs, log } = check
-  const found = yield* Effect.try({ try: () => look(socketPath), catch: (error) => broken(String(error)) })
-  if (found.kind === "nothing") return yield* missing()
-  if (found.kind === "other") {
-    return yield* broken(`file exists in socketPath ${socketPath} but it's not a socket.: it is ${found.what}`)
-  }
-  if (own === undefined || api === undefined || !isOurs(found, own)) {
-    return yield* broken(`registration socket ${socketPath} is not this registrar's`)
-  }
-  log.write(lines.healthCheckConnecting, { socketfile: socketPath })
-  yield* Effect.timeoutOrElse(reach(api, socketPath), {
-    duration: callTimeoutMs,
-    orElse: () =>
-      Effect.fail(broken(`error connecting to node-registrar socket ${socketPath}: context deadline exceeded`))
+/** Takes `callTimeoutMs` at most for each of its two halves. */
+export const makeSelfCheck = (checked: Checked): Effect.Effect<void, SelfCheckError> => {
+  const { callTimeoutMs, log } = checked
+  let whole: { readonly own: OwnSocket; readonly at: number } | undefined
+  const isDue = (own: OwnSocket) => whole?.own !== own || performance.now() - whole.at >= wholeCheckEveryMs
+
+  return Effect.gen(function* () {
+    const [own, socketPath, driverName, api] = [checked.own(), checked.path(), checked.driverName(), checked.api()]
+    const found = yield* Effect.try({ try: () => look(socketPath), catch: (error) => broken(String(error)) })
+    if (found.kind === "nothing") return yield* missing()
+    if (found.kind === "other") {
+      return yield* broken(`file exists in socketPath ${socketPath} but it's not a socket.: it is ${found.what}`)
+    }
+    if (own === undefined || api === undefined || !isOurs(found, own)) {
+      return yield* broken(`registration socket ${socketPath} is not this registrar's`)
+    }
+    log.write(lines.healthCheckConnecting, { socketfile: socketPath })
+    yield* Effect.timeoutOrElse(reach(api, socketPath), {
+      duration: callTimeoutMs,
+      orElse: () =>
+        Effect.fail(broken(`error connecting to node-registrar socket ${socketPath}: context deadline exceeded`))
+    })
+    if (!isDue(own)) return
+    log.write(lines.healthCheckCalling)
+    const { name } = yield* getInfo(api, socketPath, callTimeoutMs)
+    if (name !== driverName) return yield* broken(`invalid driver name ${name}`)
+    whole = { own, at: performance.now() }
   })
-  const now = yield* Clock.currentTimeMillis
-  if (now - (lastWholeCheck.get(own) ?? Number.NEGATIVE_INFINITY) < wholeCheckEveryMs) return
-  log.write(lines.healthCheckCalling)
-  const { name } = yield* getInfo({ ...check, api })
-  if (name !== driverName) return yield* broken(`invalid driver name ${name}`)
-  lastWholeCheck.set(own, now)
-})
+}

@@ -3,7 +3,7 @@
  * nothing in the folder.
  */
 import * as fs from "node:fs"
-import * as net from "node:net"
+import * as http2 from "node:http2"
 import * as path from "node:path"
 
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -27,7 +27,7 @@ const realWorld = Effect.gen(function* () {
   const folder = path.join(yield* tempFolder, "registry")
   fs.mkdirSync(folder)
   const socketPath = path.join(folder, socketName)
-  let rival: net.Server | undefined
+  let rival: http2.Http2Server | undefined
 
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
@@ -58,7 +58,7 @@ const realWorld = Effect.gen(function* () {
     proceeds: Effect.void,
     socketIsRemoved: Effect.sync(() => fs.unlinkSync(socketPath)),
     rivalComes: Effect.callback<void>((resume) => {
-      rival = net.createServer()
+      rival = http2.createServer()
       const bound = path.join(folder, ".rival")
       rival.listen(bound, () => {
         fs.renameSync(bound, socketPath)
