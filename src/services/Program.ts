@@ -10,7 +10,7 @@ import * as Runtime from "effect/Runtime"
 
 import type { ProcessEvent } from "../machine/events.ts"
 import { limits } from "../machine/policies.ts"
-import { lastWords } from "../machine/report.ts"
+import { lastWords, lifecycleState } from "../machine/report.ts"
 import { parseCsiAddress } from "./driver/csiAddress.ts"
 import { driverLayer } from "./driverLayer.ts"
 import { httpAddress, type Settings } from "./flags/Flags.ts"
@@ -64,7 +64,11 @@ const listenToProcess = Effect.fnUntraced(function* ({ signals, exit, log }: Sta
 /** Where the chart stands and how it came there, before anything is torn down. */
 const dump = (log: Log, status: Status["Service"]) => {
   const snapshot = status.snapshot()
-  log.write(lines.dumpState, { state: JSON.stringify(snapshot?.value), context: JSON.stringify(snapshot?.context) })
+  log.write(lines.dumpState, {
+    state: snapshot === undefined ? "" : lifecycleState(snapshot),
+    value: JSON.stringify(snapshot?.value),
+    context: JSON.stringify(snapshot?.context)
+  })
   for (const { at, event, before, after } of status.history()) {
     log.write(lines.dumpTransition, { at: new Date(at).toISOString(), event, before, after })
   }

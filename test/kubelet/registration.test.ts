@@ -106,21 +106,6 @@ it("the socket of a killed predecessor is replaced: deregistered, and registered
   await registrar.accepted()
 })
 
-it("nothing that a killed one of ours left in the folder outlives its successor", async () => {
-  const world = await World.open()
-  const driver = await world.driver()
-  const predecessor = world.registrar(driver)
-  await predecessor.serving()
-  await predecessor.program.kill()
-  expect(await world.entries()).toContain(`${driver.name}-reg.sock`)
-
-  const successor = world.registrar(driver)
-  await successor.serving()
-  await successor.program.stop()
-
-  expect(await world.entries()).toEqual([])
-})
-
 it("two drivers in one folder are both registered", async () => {
   const world = await World.open()
   const kubelet = await world.kubelet()

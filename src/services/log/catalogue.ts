@@ -90,7 +90,7 @@ export const healthCheckNoSocket = error(
 
 /** flags: the names, as given */
 export const deprecatedFlags = info("registrar.ts:10", 0, "Flags of klog are accepted and have no effect")
-/** state, context: JSON */
+/** state: its name; value, context: JSON */
 export const dumpState = info("registrar.ts:20", 0, "SIGQUIT: state")
 /** at, event, before, after */
 export const dumpTransition = info("registrar.ts:30", 0, "SIGQUIT: transition")

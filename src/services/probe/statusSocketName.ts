@@ -11,9 +11,18 @@ const prefix = ".s"
 
 export const statusSocketName = /^\.s[0-9a-z]{8}$/
 
-/** `pid` as its own namespace counts it. Throws where `/proc` cannot be read. */
+/** 0 where `/proc` cannot be read, and then nobody could find a registrar to ask. */
+const pidNamespace = (): bigint => {
+  try {
+    return BigInt(/\d+/.exec(fs.readlinkSync("/proc/self/ns/pid"))?.[0] ?? 0)
+  } catch {
+    return 0n
+  }
+}
+
+/** `pid` as its own namespace counts it. */
 export const statusSocketPath = (folder: string, pid: number): string => {
-  const namespace = BigInt(/\d+/.exec(fs.readlinkSync("/proc/self/ns/pid"))?.[0] ?? 0)
+  const namespace = pidNamespace()
   const mixed = (namespace * 2n ** 22n + BigInt(pid)) * 0x9e37_79b9_7f4a_7c15n
   const hash = ((mixed >> 20n) % 36n ** BigInt(hashLength)).toString(36).padStart(hashLength, "0")
   return path.join(folder, `${prefix}${hash}`)

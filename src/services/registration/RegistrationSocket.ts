@@ -16,7 +16,7 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 
 import type { Failure } from "../../machine/context.ts"
-import { statusSocketName } from "../probe/statusSocketName.ts"
+import { statusSocketName, statusSocketPath } from "../probe/statusSocketName.ts"
 import { answers, codeOf, knock, maxSocketPathBytes, pathBytes, reasonOf } from "../unixSocket.ts"
 
 /** What tells one socket file from another at the same path. A number of an inode is used again as soon as the inode is free, its birth is not. */
@@ -193,7 +193,8 @@ export const removeIfDead = Effect.fnUntraced(function* (socketPath: string) {
 /** Removes the dot-names of dead registrars, as far as that is allowed. A folder that cannot be read has none. */
 export const removeDeadDotNames = Effect.fnUntraced(function* (files: FileSystem.FileSystem, folder: string) {
   const entries = yield* Effect.orElseSucceed(files.readDirectory(folder), () => [])
-  const ours = entries.filter((name) => dotName.test(name) || statusSocketName.test(name))
+  const own = path.basename(statusSocketPath(folder, process.pid))
+  const ours = entries.filter((name) => name !== own && (dotName.test(name) || statusSocketName.test(name)))
   for (const name of ours) yield* Effect.exit(removeIfDead(path.join(folder, name)))
 })
 
