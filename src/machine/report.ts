@@ -11,19 +11,17 @@ import type { registrarMachine } from "./registrar.ts"
 
 export type RegistrarSnapshot = SnapshotFrom<typeof registrarMachine>
 
-export const lifecycleStates = [
-  "connecting",
-  "identified",
-  "listening",
-  "awaitingKubelet",
-  "registered",
-  "refused",
-  "displaced",
-  "stopping",
-  "stopped",
-  "failed"
-] as const
-export type LifecycleState = (typeof lifecycleStates)[number]
+export type LifecycleState =
+  | "connecting"
+  | "identified"
+  | "listening"
+  | "awaitingKubelet"
+  | "registered"
+  | "refused"
+  | "displaced"
+  | "stopping"
+  | "stopped"
+  | "failed"
 
 /** The one name of a snapshot, as it stands in log, health and metrics. */
 export const lifecycleState = (snapshot: RegistrarSnapshot): LifecycleState => {

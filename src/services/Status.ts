@@ -11,7 +11,7 @@ import type { RegistrarEvent } from "../machine/events.ts"
 import type { LifecycleState, RegistrarSnapshot } from "../machine/report.ts"
 import { lifecycleState } from "../machine/report.ts"
 
-export const historyLength = 1_000
+const historyLength = 1_000
 
 /** One event and where it led; times are milliseconds since the epoch. */
 export interface Entry {
@@ -27,7 +27,7 @@ export interface Verdict {
   readonly text: string
 }
 
-export type Listener = (change: {
+type Listener = (change: {
   readonly before: RegistrarSnapshot
   readonly event: RegistrarEvent
   readonly after: RegistrarSnapshot

@@ -1,6 +1,6 @@
 /** The rule for a CSI driver's name: CSI spec v1, GetPluginInfoResponse.name. The kubelet and the API server rely on it, and it becomes a file name. */
 
-export const maxNameLength = 63
+const maxNameLength = 63
 const csiName = /^[A-Za-z0-9](?:[-.A-Za-z0-9]*[A-Za-z0-9])?$/
 
 /** What is wrong with a name, as a clause that follows "driver name …"; undefined for a legal one. */

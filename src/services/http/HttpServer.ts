@@ -1,183 +1,156 @@
 /**
- * The HTTP endpoint: `/healthz` with upstream's statuses and bodies, `/livez` and `/readyz` beside it. It answers from the first moment and reads
- * everything off the status of the chart; no route changes anything.
+ * The HTTP endpoint. It answers from the first moment, before there is a registration socket, and binds its address before anything is announced.
+ * Paths and methods are as in Go (goMux.ts), status, headers and body too (answer.ts); routes.ts says what there is.
+ *
+ * node:http reads and decides what is a request. Unlike Go's server it answers HTTP/1.0 with a line of HTTP/1.1; ends the connection after CONNECT and
+ * methods that it does not know (whose headers do not count); reads any body to its end; drops what came in one packet with an upgrade; cuts off a head
+ * after a minute; and refuses bare line feeds, folded headers, HTTP/1.2, heads over 16 KiB or 1,000 headers, and paths
+ * that are no ASCII.
  */
-import * as dns from "node:dns"
 import * as http from "node:http"
+import type { Socket } from "node:net"
 
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 
-import { driverConnected, health, lifecycleState, readiness } from "../../machine/report.ts"
 import { Klog } from "../Klog.ts"
 import * as lines from "../log/catalogue.ts"
-import { RegistrationServer } from "../registration/RegistrationServer.ts"
-import type { SelfCheckError } from "../registration/selfCheck.ts"
-import { Status } from "../Status.ts"
-import { reasonOf } from "../unixSocket.ts"
-import { isName, parseListenAddress } from "./listenAddress.ts"
+import type { RegistrationServer } from "../registration/RegistrationServer.ts"
+import type { Status } from "../Status.ts"
+import {
+  type Answer,
+  asterisk,
+  expectationFailed,
+  notFound,
+  options,
+  redirect,
+  type Refusal,
+  refuse,
+  send
+} from "./answer.ts"
+import { destination } from "./goMux.ts"
+import { LastAnswers } from "./LastAnswers.ts"
+import { type HttpAddressError, listen } from "./listen.ts"
+import { isRefusal, type ParseError, readRequest, readUnparsed, type Request } from "./request.ts"
+import { makeRoutes, text } from "./routes.ts"
 
-/** The address cannot be listened on; nothing has been announced yet. */
-export class HttpAddressError extends Data.TaggedError("HttpAddressError")<{ readonly reason: string }> {
-  override get message() {
-    return this.reason
-  }
+const serverOptions = {
+  /** Its absence is answered in Go's words. */
+  requireHostHeader: false,
+  noDelay: true,
+  /** Peers that have vanished without a word are noticed by the kernel, as in Go. */
+  keepAlive: true,
+  keepAliveInitialDelay: 15_000,
+  /** A connection between two requests stays, as in Go: closed by us, it could be just when the next one is sent. */
+  keepAliveTimeout: 0,
+  /** How long a head and a whole request may take, and how long a head may be: node's own limits. Go's MiB would be memory that strangers hold. */
+  headersTimeout: 60_000,
+  requestTimeout: 300_000,
+  maxHeaderSize: 16 * 1024
 }
 
-export interface Answer {
-  readonly status: number
-  readonly body: string
-  readonly type?: string
-}
+const faulty = text(500, "500 Internal Server Error\n")
 
-const ok: Answer = { status: 200, body: "ok" }
-const unavailable = (reason: string): Answer => ({ status: 503, body: reason })
-const starting = unavailable("connecting: the registrar is starting")
-const notFound: Answer = { status: 404, body: "404 page not found\n" }
+type Handle = (request: Request, response: http.ServerResponse) => void
 
 const make = (endpoint: string) =>
   Effect.gen(function* () {
     const log = yield* Klog
     if (endpoint === "") return log.write(lines.skippingHttp)
     log.write(lines.startingHttp, { endpoint })
-    const status = yield* Status
-    const registration = yield* RegistrationServer
+    const routes = yield* makeRoutes
     const requests = yield* FiberSet.make<unknown, unknown>()
     const fork = yield* FiberSet.runtime(requests)()
 
-    const logged = registration.selfCheck.pipe(
-      Effect.tap(() => Effect.sync(() => log.write(lines.healthCheckSucceeded))),
-      Effect.tapError((error) =>
-        Effect.sync(() => {
-          if (error.kind === "missing") log.write(lines.healthCheckNoSocket)
-          else log.write(lines.healthCheckFailed, { err: error.reason })
-        })
-      )
-    )
-    const answered = (check: Effect.Effect<void, SelfCheckError>) =>
-      Effect.match(check, {
-        onSuccess: () => ok,
-        onFailure: ({ kind, reason }): Answer => ({ status: kind === "missing" ? 404 : 500, body: reason })
-      })
-
-    const healthz = Effect.suspend(() => {
-      const snapshot = status.snapshot()
-      if (snapshot === undefined) return Effect.succeed(starting)
-      const wanted = health(snapshot)
-      if (wanted.kind === "unavailable") return Effect.succeed(unavailable(wanted.reason))
-      return wanted.kind === "ok" ? Effect.succeed(ok) : answered(logged)
-    })
-
-    /** Not alive is only what a restart would mend: our socket is in place and does not answer. A missing one is put back without it. */
-    const livez = Effect.suspend(() => {
-      const snapshot = status.snapshot()
-      if (snapshot === undefined || health(snapshot).kind !== "selfCheck") return Effect.succeed(ok)
-      return Effect.map(answered(registration.selfCheck), (answer) => (answer.status === 500 ? answer : ok))
-    })
-
-    const readyz = (asJson: boolean) =>
-      Effect.gen(function* () {
-        const snapshot = status.snapshot()
-        if (snapshot === undefined) return starting
-        const { ready, reason } = readiness(snapshot)
-        const fault = ready
-          ? yield* Effect.match(registration.selfCheck, {
-              onSuccess: () => undefined,
-              onFailure: (error) => error.reason
-            })
-          : reason
-        const code = fault === undefined ? 200 : 503
-        if (!asJson) return { status: code, body: fault ?? "ok" }
-        const verdict = status.lastVerdict()
-        const body = {
-          ready: code === 200,
-          reason: fault ?? "registered",
-          state: lifecycleState(snapshot),
-          since: instant(status.since()),
-          driver: { name: snapshot.context.driverName, connected: driverConnected(snapshot) },
-          lastGetInfo: instant(status.lastGetInfo()),
-          lastVerdict: verdict === undefined ? null : { ...verdict, at: instant(verdict.at) }
-        }
-        return { status: code, body: `${JSON.stringify(body)}\n`, type: "application/json" }
-      })
-
-    const route = (request: http.IncomingMessage): Effect.Effect<Answer> => {
-      const [path, query = ""] = (request.url ?? "/").split("?", 2) as [string, string?]
-      switch (decoded(path)) {
-        case "/healthz":
-          return healthz
-        case "/livez":
-          return livez
-        case "/readyz":
-          return readyz(
-            new URLSearchParams(query).has("verbose") || (request.headers.accept ?? "").includes("application/json")
-          )
-        default:
+    const answerTo = (request: Request): Effect.Effect<Answer> => {
+      const to = destination(request.method, request.target, routes)
+      switch (to.kind) {
+        case "route":
+          return routes.get(to.path)?.(request) ?? Effect.succeed(notFound)
+        case "redirect":
+          return Effect.succeed(redirect(request.method, to.location))
+        case "options":
+          return Effect.succeed(options)
+        case "asterisk":
+          return Effect.succeed(asterisk)
+        case "notFound":
           return Effect.succeed(notFound)
       }
     }
 
-    const server = yield* Effect.acquireRelease(
-      Effect.sync(() =>
-        http.createServer((request, response) => {
-          fork(Effect.map(route(request), (answer) => send(request, response, answer)))
-        })
-      ),
-      (opened) =>
-        Effect.callback<void>((resume) => {
-          opened.close(() => resume(Effect.void))
-          opened.closeAllConnections()
-        })
-    )
+    const server = yield* serving((request, response) => {
+      const answered = Effect.map(
+        Effect.suspend(() => answerTo(request)),
+        (answer) => send(response, answer)
+      )
+      // A fault of a route is the asker's to see, and no reason to end a registration.
+      const told = Effect.sync(() => (response.headersSent ? response.destroy() : send(response, faulty)))
+      fork(Effect.catchCause(answered, () => told))
+    })
     yield* listen(server, endpoint)
   })
 
-const instant = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString())
+/** A server that ends with the scope, and all connections with it. */
+const serving = (handle: Handle) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const lastAnswers = new LastAnswers()
+        return { server: makeServer(handle, lastAnswers), lastAnswers }
+      }),
+      ({ server, lastAnswers }) =>
+        Effect.callback<void>((resume) => {
+          server.close(() => resume(Effect.void))
+          server.closeAllConnections()
+          lastAnswers.destroyAll()
+        })
+    ),
+    ({ server }) => server
+  )
 
-const decoded = (path: string) => {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
-}
+const makeServer = (handle: Handle, lastAnswers: LastAnswers): http.Server => {
+  const reply = (read: Request | Refusal, response: http.ServerResponse) =>
+    isRefusal(read) ? refuse(response, read) : handle(read, response)
 
-const send = (request: http.IncomingMessage, response: http.ServerResponse, { status, body, type }: Answer) => {
-  response.statusCode = status
-  response.setHeader("Content-Type", type ?? "text/plain; charset=utf-8")
-  if (status === 404 && body === notFound.body) response.setHeader("X-Content-Type-Options", "nosniff")
-  response.setHeader("Content-Length", Buffer.byteLength(body))
-  if (request.headers.connection === undefined) response.removeHeader("Connection")
-  response.end(body)
-}
+  const server = http.createServer(serverOptions, (incoming, response) => {
+    lastAnswers.follow(incoming, response)
+    incoming.resume()
+    reply(readRequest(incoming), response)
+  })
+  // What a peer has asked before it closed its side is answered; without this, node closes ours at once.
+  Object.assign(server, { httpAllowHalfOpen: true })
 
-const lookup4First = (host: string) =>
-  Effect.callback<string, HttpAddressError>((resume) => {
-    dns.lookup(host, { all: true, order: "ipv4first" }, (error, addresses) => {
-      const [first] = addresses ?? []
-      resume(
-        error !== null || first === undefined
-          ? Effect.fail(new HttpAddressError({ reason: `listen tcp: lookup ${host}: no such host` }))
-          : Effect.succeed(first.address)
-      )
+  server.on("checkContinue", (incoming, response) => {
+    // We ask for no body. Whether it comes is not known, so nothing can follow it.
+    const { "content-length": length = "0", "transfer-encoding": coding } = incoming.headers
+    if (Number(length) > 0 || coding !== undefined) response.shouldKeepAlive = false
+    server.emit("request", incoming, response)
+  })
+  server.on("checkExpectation", (incoming, response) => {
+    lastAnswers.follow(incoming, response)
+    incoming.resume()
+    send(response, expectationFailed)
+  })
+  server.on("connect", (incoming) => {
+    lastAnswers.answer(incoming, (response) => {
+      if (/\bclose\b/i.test(incoming.headers.connection ?? "")) response.shouldKeepAlive = false
+      reply(readRequest(incoming), response)
     })
   })
-
-const listen = Effect.fnUntraced(function* (server: http.Server, endpoint: string) {
-  const address = parseListenAddress(endpoint)
-  if ("fault" in address) return yield* new HttpAddressError({ reason: address.fault })
-  const { host, port } = address
-  const literal = host === undefined ? undefined : isName(host) ? yield* lookup4First(host) : host
-  yield* Effect.callback<void, HttpAddressError>((resume) => {
-    const shown = `${literal === undefined ? "" : literal.includes(":") ? `[${literal}]` : literal}:${port}`
-    server.on("error", (error) =>
-      resume(Effect.fail(new HttpAddressError({ reason: `listen tcp ${shown}: bind: ${reasonOf(error)}` })))
-    )
-    server.listen({ port, ...(literal === undefined ? {} : { host: literal }) }, () => resume(Effect.void))
+  server.on("clientError", (error: ParseError, socket) => {
+    const read = readUnparsed(error)
+    const incoming = new http.IncomingMessage(socket as Socket)
+    Object.assign(incoming, {
+      method: isRefusal(read) ? "GET" : read.method,
+      httpVersion: "1.1",
+      httpVersionMajor: 1,
+      httpVersionMinor: 1
+    })
+    lastAnswers.answer(incoming, (response) => reply(read, response))
   })
-})
+  return server
+}
 
 /** Listens at `endpoint`, an address in Go's form; does nothing when it is empty. */
 export const layer = (endpoint: string): Layer.Layer<never, HttpAddressError, Klog | RegistrationServer | Status> =>

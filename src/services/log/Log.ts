@@ -26,7 +26,7 @@ export interface Line {
 }
 
 /** Where the lines of one format go. */
-export interface Routing {
+interface Routing {
   /** Info lines to stdout, error lines to stderr. */
   readonly splitStream: boolean
   /** How many bytes of info lines may wait, with split streams only. 0 or less: none. */

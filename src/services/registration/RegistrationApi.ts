@@ -33,7 +33,7 @@ export interface RegistrationApi {
   readonly close: Effect.Effect<void>
 }
 
-export interface RegistrationApiHandlers {
+interface RegistrationApiHandlers {
   /** The answer to GetInfo at this moment. */
   readonly info: () => PluginInfo
   readonly onGetInfo: () => void
