@@ -50,9 +50,15 @@ export const differences: ReadonlyArray<Difference> = [
     flag: ""
   },
   {
+    situation: "the kubelet does not call, or does not decide",
+    upstream: "silence",
+    ours: "a line after 10 s, 30 s, 1, 2 and 5 min, then every 10 min, with the folder that the registration folder really is; never exits",
+    flag: ""
+  },
+  {
     situation: "another live registrar of the same driver",
     upstream: "newest wins; stopping the old one deletes the new one's socket",
-    ours: "newest wins; nobody touches another's socket; the displaced one is healthy, not ready, and announces again when the other leaves or dies",
+    ours: "newest wins; nobody touches another's live socket; the displaced one is healthy, not ready, and announces again when the other leaves, dies or hangs",
     flag: ""
   },
   {
