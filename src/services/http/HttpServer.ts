@@ -4,8 +4,8 @@
  *
  * node:http reads and decides what is a request. Unlike Go's server it answers HTTP/1.0 with a line of HTTP/1.1; ends the connection after CONNECT and
  * methods that it does not know (whose headers do not count); reads any body to its end; drops what came in one packet with an upgrade; cuts off a head
- * after a minute; and refuses bare line feeds, folded headers, HTTP/1.2, heads over 16 KiB or 1,000 headers, and paths
- * that are no ASCII.
+ * after a minute; and refuses bare line feeds, folded headers, HTTP/1.2, heads over 16 KiB or 1,000 headers, and paths that are
+ * no ASCII.
  */
 import * as http from "node:http"
 import type { Socket } from "node:net"
