@@ -4,6 +4,7 @@
  */
 import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
+import * as path from "node:path"
 
 import { expect } from "vitest"
 
@@ -26,7 +27,7 @@ const livesIn = async (world: World, wrapper: ReadonlyArray<string>, ...flags: R
   return registrar
 }
 
-const shell = (script: string, name = "sh") => ["sh", "-c", script, name]
+const shell = (script: string, name = "sh", ...words: ReadonlyArray<string>) => ["sh", "-c", script, name, ...words]
 const ofErrors = (lines: ReadonlyArray<string>) => lines.filter((line) => line.startsWith("E"))
 
 it("an empty environment, without a home and a path", async ({ world }) => {
@@ -70,16 +71,25 @@ it.skipIf(!mayDropRights)(
 )
 
 /**
- * Makes all that is mounted read-only, and hides /tmp under an empty folder; of the world only the part that its owner mounts for the registrar stays
+ * Makes all that is mounted read-only, and hides /tmp under an empty folder (the repository may lie there, and is reached by another way); of the world only the part that its owner mounts for the registrar stays
  * writable, as in a pod. Ends with 99 where something could be written all the same.
  */
 const readOnly = `
   set -e
-  world=$0
-  mount --rbind "$world" /mnt
+  world=$0 repository=$1
+  shift
+  mount -t tmpfs none /mnt
+  mkdir /mnt/world /mnt/repository
+  mount --rbind "$world" /mnt/world
+  mount --rbind "$repository" /mnt/repository
+  for word do
+    shift
+    case $word in "$repository"/*) word=/mnt/repository\${word#"$repository"} ;; esac
+    set -- "$@" "$word"
+  done
   for at in $(cut -d' ' -f5 /proc/self/mountinfo | sort -u); do
     case $at in
-      /mnt) ;;
+      /mnt/world) ;;
       *) mount -o remount,bind,ro "$at" 2>/dev/null || : ;;
     esac
   done
@@ -88,6 +98,7 @@ const readOnly = `
     if touch "$folder/written" 2>/dev/null; then exit 99; fi
   done
   exec "$@"`
+const repository = path.resolve(import.meta.dirname, "../..")
 const newNamespace = ["unshare", "--mount"]
 const mayMount = spawnSync("unshare", [...newNamespace.slice(1), "mount", "--bind", "/tmp", "/mnt"]).status === 0
 
@@ -98,9 +109,9 @@ it.skipIf(!mayMount)(
   async ({ world }) => {
     const registrar = await livesIn(
       world,
-      [...newNamespace, ...shell(readOnly, world.root)],
-      "--csi-address=/mnt/csi.sock",
-      "--plugin-registration-path=/mnt/reg",
+      [...newNamespace, ...shell(readOnly, world.root, repository)],
+      "--csi-address=/mnt/world/csi.sock",
+      "--plugin-registration-path=/mnt/world/reg",
       "--v=5"
     )
 

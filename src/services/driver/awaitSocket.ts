@@ -99,9 +99,10 @@ const change = (socketPath: string): Effect.Effect<void> =>
       watcher?.close()
       resume(Effect.succeed("changed"))
     }
-    const watcher = watchOnce(nearestFolder(socketPath), finish)
+    const folder = nearestFolder(socketPath)
+    const watcher = watchOnce(folder, finish)
     if (watcher === undefined) resume(Effect.succeed("unwatched"))
-    else if (look(socketPath) === undefined) finish()
+    else if (look(socketPath) === undefined || nearestFolder(socketPath) !== folder) finish()
     return Effect.sync(() => watcher?.close())
   }).pipe(
     Effect.timeoutOption(pollMs),
