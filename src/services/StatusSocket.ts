@@ -15,7 +15,7 @@ import { Klog } from "./Klog.ts"
 import * as lines from "./log/catalogue.ts"
 import { type StatusAnswer, statusSocketPath } from "./probe/statusSocketName.ts"
 import { RegistrationServer } from "./registration/RegistrationServer.ts"
-import { bindAt, isOurs, look, removeIfDead, removeIfSame } from "./registration/RegistrationSocket.ts"
+import { bindAt, isSame, look, removeIfDead, removeIfSame } from "./registration/RegistrationSocket.ts"
 import { Status } from "./Status.ts"
 import { reasonOf } from "./unixSocket.ts"
 
@@ -68,7 +68,7 @@ const make = (folder: string) =>
       )
       listener.on("error", () => {})
       do yield* Effect.sleep(lookEveryMs)
-      while (isOurs(look(socketPath), bound))
+      while (isSame(look(socketPath), bound))
     })
 
     const held = Effect.catchCause(Effect.scoped(inPlace), (cause) =>

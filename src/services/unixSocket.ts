@@ -56,20 +56,23 @@ const preface = Buffer.concat([
   Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
 ])
 
-/** Whether somebody does not only listen but answers an HTTP/2 client: the kernel accepts for a process that hangs. */
-export const answers = (socketPath: string, withinMs: number): Effect.Effect<boolean> =>
+/**
+ * Whether a process hangs: the kernel accepts for it, and an HTTP/2 client hears nothing for `withinMs`. Whoever answers, hangs up, or cannot be connected to
+ * (a full queue, no descriptor left on either side) is not known to hang.
+ */
+export const isSilent = (socketPath: string, withinMs: number): Effect.Effect<boolean> =>
   Effect.callback<boolean>((resume) => {
     const socket = net.connect({ path: socketPath })
-    const settle = (answered: boolean) => {
+    const alive = () => {
       socket.destroy()
-      resume(Effect.succeed(answered))
+      resume(Effect.succeed(false))
     }
     socket.write(preface)
-    socket.on("data", () => settle(true))
-    socket.on("error", () => settle(false))
-    socket.on("end", () => settle(false))
+    socket.on("data", alive)
+    socket.on("error", alive)
+    socket.on("end", alive)
     return Effect.sync(() => socket.destroy())
   }).pipe(
     Effect.timeoutOption(withinMs),
-    Effect.map((answered) => answered._tag === "Some" && answered.value)
+    Effect.map((spoken) => spoken._tag === "None")
   )

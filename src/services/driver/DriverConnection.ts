@@ -66,6 +66,9 @@ export class DriverConnection extends Context.Service<
 /** grpc-js idles a quiet channel after 30 minutes by default, which would look like a loss. This is the longest delay of a Node timer. */
 const neverIdleMs = 2 ** 31 - 1
 
+/** Connections in a row that a driver ends soon after it took them. */
+const shortLivesToBear = 3
+
 /** A driver that begins to listen between our connecting and our look has not hung up. */
 const hangUpsToBelieve = 2
 
@@ -212,10 +215,18 @@ const make = ({ socketPath, callTimeoutMs }: DriverSettings) =>
       )
     })
 
-    /** A connection that ends is no loss while the same socket takes another one: servers close connections for their age. */
+    /**
+     * A connection that ends is no loss while the same socket takes another one: servers close connections for their age. One that takes them only to hang up is
+     * lost, after a few.
+     */
     const lossOf = Effect.fnUntraced(function* (client: grpc.Client, socket: string) {
-      do yield* leavesReady(client)
-      while (
+      let shortLives = 0
+      do {
+        const since = performance.now()
+        yield* leavesReady(client)
+        shortLives = performance.now() - since < limits.settledMs ? shortLives + 1 : 0
+      } while (
+        shortLives <= shortLivesToBear &&
         (yield* Effect.catch(connects(client, socketPath), () => Effect.succeed(false))) &&
         socketIdentity(socketPath) === socket
       )

@@ -17,8 +17,11 @@ const refusedPollMs = 20
 /** Between bind and listen every socket refuses for a moment; that is no news. */
 const refusedNewsMs = 200
 /** A refusing socket is most likely left over, the longer it refuses, and looked at less often. */
-const refusedRestMs = (refusedForMs: number) =>
-  refusedForMs < 10_000 ? refusedPollMs : refusedForMs < 60_000 ? 100 : 1_000
+const refusedRestMs = (refusedForMs: number) => {
+  if (refusedForMs < 1_000) return refusedPollMs
+  if (refusedForMs < 60_000) return 80
+  return 1_000
+}
 /** Without inotify (no watches left on this host, or no right to read the folder). */
 const unwatchedPollMs = 100
 

@@ -17,7 +17,7 @@ import type * as FileSystem from "effect/FileSystem"
 
 import type { Failure } from "../../machine/context.ts"
 import { statusSocketName, statusSocketPath } from "../probe/statusSocketName.ts"
-import { answers, codeOf, knock, maxSocketPathBytes, pathBytes, reasonOf } from "../unixSocket.ts"
+import { codeOf, isSilent, knock, maxSocketPathBytes, pathBytes, reasonOf } from "../unixSocket.ts"
 
 /** What tells one socket file from another at the same path. A number of an inode is used again as soon as the inode is free, its birth is not. */
 export interface Identity {
@@ -67,13 +67,13 @@ export const look = (socketPath: string): Found => {
     : { kind: "other", what: "a symlink to something that is no socket" }
 }
 
-export const isOurs = (found: Found, own: Identity) =>
+export const isSame = (found: Found, own: Identity) =>
   found.kind === "socket" && found.device === own.device && found.inode === own.inode && found.bornMs === own.bornMs
 
 /** Removes the file at `socketPath` if it is still that socket. The rest between look and unlink is one system call wide. */
 export const removeIfSame = (socketPath: string, own: Identity): boolean => {
   try {
-    if (!isOurs(look(socketPath), own)) return false
+    if (!isSame(look(socketPath), own)) return false
     fs.unlinkSync(socketPath)
     return true
   } catch (error) {
@@ -221,7 +221,7 @@ export const isAbandoned = (socketPath: string): Effect.Effect<boolean> =>
   Effect.gen(function* () {
     for (let looks = 0; looks < silentLooks; looks++) {
       if (yield* isDead(socketPath)) return true
-      if (look(socketPath).kind !== "socket" || (yield* answers(socketPath, silentLookMs))) return false
+      if (!(yield* isSilent(socketPath, silentLookMs))) return false
     }
     return true
   })

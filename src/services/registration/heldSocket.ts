@@ -14,13 +14,13 @@ import type { Announcement } from "../../machine/registrar.ts"
 import * as lines from "../log/catalogue.ts"
 import type { Log } from "../log/Log.ts"
 import { codeOf, knock, reasonOf } from "../unixSocket.ts"
-import type { Bound, OwnSocket } from "./RegistrationSocket.ts"
+import type { Bound, Identity, OwnSocket } from "./RegistrationSocket.ts"
 import {
   bind,
   bindFault,
   isAbandoned,
   isDead,
-  isOurs,
+  isSame,
   look,
   placeFault,
   removeIfSame,
@@ -102,7 +102,13 @@ const linkOrExists = (existing: string, wanted: string): boolean => {
   }
 }
 
-const putInPlace = Effect.fnUntraced(function* (folder: string, socketPath: string, bound: Bound, takeOver: boolean) {
+const putInPlace = Effect.fnUntraced(function* (
+  folder: string,
+  socketPath: string,
+  bound: Bound,
+  takeOver: boolean,
+  abandoned: Identity | undefined
+) {
   while (true) {
     const fault = placeFault(folder, socketPath)
     if (fault !== undefined) return yield* unavailable(fault)
@@ -111,7 +117,8 @@ const putInPlace = Effect.fnUntraced(function* (folder: string, socketPath: stri
     if (linkOrExists(bound.path, socketPath)) return fs.unlinkSync(bound.path)
     const found = look(socketPath)
     if (found.kind !== "socket") continue
-    if (yield* isAbandoned(socketPath)) removeIfSame(socketPath, found)
+    const known = abandoned !== undefined && isSame(found, abandoned)
+    if (known || (yield* isAbandoned(socketPath))) removeIfSame(socketPath, found)
     else if (look(socketPath).kind === "socket") return yield* new DisplacedError({ path: socketPath })
   }
 })
@@ -138,6 +145,8 @@ export const makeHeldSocket = (options: {
 }): HeldSocket => {
   const { folder, accept, log } = options
   let hold: Hold = { phase: "none" }
+  /** A rival's socket that was found dead, or hanging, and is still in the place. */
+  let abandoned: Identity | undefined
 
   const letGo = (): Failure | undefined => {
     const before = hold
@@ -158,7 +167,7 @@ export const makeHeldSocket = (options: {
   const listenAt = Effect.fnUntraced(function* (socketPath: string, takeOver: boolean, listener: net.Server) {
     const bound = yield* bind(folder, listener)
     yield* Effect.sleep(kubeletLookMs)
-    yield* putInPlace(folder, socketPath, bound, takeOver)
+    yield* putInPlace(folder, socketPath, bound, takeOver, abandoned)
     listener.on("error", () => {})
     hold = { phase: "holding", own: { ...bound, path: socketPath, listener } }
   })
@@ -212,12 +221,13 @@ export const makeHeldSocket = (options: {
     }
     const socketPath = seen.phase === "holding" ? seen.own.path : seen.path
     const found = look(socketPath)
-    if (seen.phase === "holding" && isOurs(found, seen.own)) return undefined
+    if (seen.phase === "holding" && isSame(found, seen.own)) return undefined
     const isVacant = seen.phase === "displaced" ? isAbandoned(socketPath) : isDead(socketPath)
     const vacant = found.kind !== "socket" || (yield* isVacant) || look(socketPath).kind !== "socket"
     if (hold !== seen) return undefined
     if (seen.phase === "displaced") {
       if (!vacant) return undefined
+      abandoned = found.kind === "socket" ? found : undefined
       hold = { phase: "none" }
       return { type: "socket.vacated" }
     }

@@ -15,7 +15,7 @@ import { rpcError } from "../driver/rpcError.ts"
 import type { Log } from "../log/Log.ts"
 import * as lines from "../log/catalogue.ts"
 import type { RegistrationApi } from "./RegistrationApi.ts"
-import { isOurs, look, type OwnSocket } from "./RegistrationSocket.ts"
+import { isSame, look, type OwnSocket } from "./RegistrationSocket.ts"
 
 /** `reason` is the body that upstream answers with. */
 export class SelfCheckError extends Data.TaggedError("SelfCheckError")<{
@@ -101,7 +101,7 @@ export const makeSelfCheck = (checked: Checked): Effect.Effect<void, SelfCheckEr
     if (found.kind === "other") {
       return yield* broken(`file exists in socketPath ${socketPath} but it's not a socket.: it is ${found.what}`)
     }
-    if (own === undefined || api === undefined || !isOurs(found, own)) {
+    if (own === undefined || api === undefined || !isSame(found, own)) {
       return yield* broken(`registration socket ${socketPath} is not this registrar's`)
     }
     log.write(lines.healthCheckConnecting, { socketfile: socketPath })
