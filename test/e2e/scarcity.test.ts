@@ -340,6 +340,12 @@ withPerl.may(
 
 // --- rivals -----------------------------------------------------------------------------------------------------------
 
+/** One connection more: whether there was room for it. */
+const findsRoom = (one: net.Socket): Promise<boolean> =>
+  new Promise((resolve) => {
+    one.once("connect", () => resolve(true)).on("error", () => resolve(false))
+  })
+
 /** Connects until nobody has room for one more. */
 const fillQueue = async (socket: string): Promise<() => void> => {
   const waiting: Array<net.Socket> = []
@@ -347,11 +353,18 @@ const fillQueue = async (socket: string): Promise<() => void> => {
   for (let room = true; room; ) {
     const one = net.connect(socket)
     waiting.push(one)
-    room = await new Promise<boolean>((resolve) => {
-      one.once("connect", () => resolve(true)).on("error", () => resolve(false))
-    })
+    room = await findsRoom(one)
   }
   return () => waiting.forEach((one) => void one.destroy())
+}
+
+/** Tries until somebody has accepted those who waited. */
+const queueMoves = async (socket: string): Promise<void> => {
+  for (let room = false; !room; ) {
+    const one = net.connect(socket)
+    room = await findsRoom(one)
+    one.destroy()
+  }
 }
 
 it("a winner that stops for a moment with a full queue keeps its socket", async ({ world }) => {
@@ -363,6 +376,7 @@ it("a winner that stops for a moment with a full queue keeps its socket", async 
 
   process.kill(winner.program.pid, "SIGCONT")
   empty()
+  await queueMoves(world.socket)
   expect((await world.kubelet().getInfo()).name).toBe(driverName)
 })
 
