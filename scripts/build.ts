@@ -6,6 +6,7 @@
 // Beside them lie source maps and meta.json, the modules that went in with their sizes; scripts/budget.ts reads the latter.
 //
 //   node scripts/build.ts [FOLDER]
+import { execFileSync } from "node:child_process"
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
 import { join, relative, resolve } from "node:path"
 
@@ -27,6 +28,17 @@ export interface Meta {
 /** Names of the pieces, by the module that each begins with. */
 const pieceNames: Readonly<Record<string, string>> = { src: "grpc", Layer: "effect", Program: "program" }
 
+/** The commit of the work tree, with "-dirty" when files differ from it; "unknown" outside a repository. */
+export const commit = (): string => {
+  const git = (...args: ReadonlyArray<string>) =>
+    execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim()
+  try {
+    return git("rev-parse", "HEAD") + (git("status", "--porcelain") === "" ? "" : "-dirty")
+  } catch {
+    return "unknown"
+  }
+}
+
 /** Bundles the program into `folder`; pieces of an earlier build that are none of this one go. */
 export const bundle = async (folder: string): Promise<Meta> => {
   await mkdir(folder, { recursive: true })
@@ -35,10 +47,15 @@ export const bundle = async (folder: string): Promise<Meta> => {
     cwd: root,
     platform: "node",
     plugins: [grpcStubs],
-    transform: { target: "node24", define: { "process.env.NODE_ENV": '"production"' } },
+    transform: {
+      target: "node24",
+      define: { "process.env.NODE_ENV": '"production"', "process.env.REGISTRAR_COMMIT": JSON.stringify(commit()) }
+    },
     output: {
       dir: folder,
       format: "cjs",
+      // A require of a node: module; the import() would load the loader of ES modules with it.
+      dynamicImportInCjs: false,
       minify: true,
       sourcemap: true,
       entryFileNames: "main.cjs",

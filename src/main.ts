@@ -5,7 +5,7 @@ import { loadProgram, pieces } from "./services/load.ts"
 import { makeLog } from "./services/log/Log.ts"
 import { makeOutput } from "./services/log/Output.ts"
 import { installSignals } from "./services/signals/Signals.ts"
-import { version } from "./version.ts"
+import { release } from "./version.ts"
 
 const signals = installSignals(process)
 const stdout = makeOutput(1)
@@ -20,7 +20,7 @@ const main = async (): Promise<void> => {
     return process.exit(read.code)
   }
   const { settings } = read
-  const decision = decide(settings, argv0, version)
+  const decision = decide(settings, argv0, release)
   const log = makeLog(decision.log)
   for (const { line, values } of decision.entries) log.write(line, values)
   if (decision.kind === "probe") {

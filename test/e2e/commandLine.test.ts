@@ -7,7 +7,7 @@ import { execFile, spawnSync } from "node:child_process"
 import { describe, expect, it } from "vitest"
 
 import { flags } from "../../src/services/flags/table.ts"
-import { argv0, help, type Outcome, rows } from "./commandLineRows.ts"
+import { argv0, commit, help, type Outcome, rows } from "./commandLineRows.ts"
 import { underTest } from "./World.ts"
 
 /** No command line here leads to a registrar that goes on. */
@@ -22,7 +22,7 @@ const runs = (
   new Promise((resolve) => {
     const child = execFile(program, [...before, ...words], { timeout: endsWithinMs }, (_, stdout, stderr) =>
       resolve({
-        stdout,
+        stdout: stdout.replace(/^commit ([\da-f]{40}(-dirty)?|unknown)$/m, `commit ${commit}`),
         lines: stderr.split("\n").map((line) => line.replace(klogHeader, "$1 $2")),
         code: child.exitCode
       })

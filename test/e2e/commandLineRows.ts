@@ -1,5 +1,5 @@
 /** Command lines and what each leads to: the rules of upstream's, one row for each, and those of our own flags. */
-import { version } from "../../src/version.ts"
+import { release, version, versionText } from "../../src/version.ts"
 import { underTest } from "./World.ts"
 
 /** Headers of log lines are cut down to severity and caller. */
@@ -17,7 +17,9 @@ export const argv0 = underTest().at(-1) ?? ""
 
 const says = (line: string, code: number): Outcome => ({ stdout: "", first: line, last: line, code })
 
-const versionShown: Outcome = { stdout: `${argv0} ${version}\n`, first: "", last: "", code: 0 }
+/** Which commit was built is told by the build, not by the sources. */
+export const commit = "COMMIT"
+const versionShown: Outcome = { stdout: versionText(argv0, { ...release, commit }), first: "", last: "", code: 0 }
 export const help: Outcome = {
   stdout: "",
   first: `Usage of ${argv0}:`,

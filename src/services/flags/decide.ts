@@ -3,6 +3,7 @@
  * before `--version`, that before the missing path, the path before the probe, and the probe looks at nothing else.
  */
 
+import { type Release, versionText } from "../../version.ts"
 import * as lines from "../log/catalogue.ts"
 import { goQuote } from "../log/goQuote.ts"
 import type { Line, LogSettings } from "../log/Log.ts"
@@ -25,7 +26,7 @@ export type Decision = { readonly log: LogSettings; readonly entries: ReadonlyAr
 export function decide(
   settings: Settings,
   argv0: string,
-  version: string,
+  release: Release,
   platform: NodeJS.Platform = process.platform
 ): Decision {
   const { log } = settings
@@ -35,7 +36,7 @@ export function decide(
     const values = { err: invalid }
     return { kind: "exit", code: 1, log: { ...log, format: "text" }, entries: [{ line: lines.loggingInvalid, values }] }
   }
-  if (settings.version) return { kind: "exit", code: 0, stdout: `${argv0} ${version}\n`, log, entries: [] }
+  if (settings.version) return { kind: "exit", code: 0, stdout: versionText(argv0, release), log, entries: [] }
   if (settings.kubeletRegistrationPath === "") {
     return { kind: "exit", code: 1, log, entries: [{ line: lines.pathRequired }] }
   }
@@ -43,7 +44,7 @@ export function decide(
   if (settings.mode === "kubelet-registration-probe") return { kind: "probe", log, entries: [] }
 
   const entries: Array<Entry> = [
-    { line: lines.version, values: { version } },
+    { line: lines.version, values: { version: release.version } },
     { line: lines.running, values: { mode: settings.mode } }
   ]
   if (settings.healthPort > 0 && settings.httpEndpoint !== "") {

@@ -5,6 +5,7 @@ import { assert, describe, it } from "vitest"
 import { decide, loggingErrors } from "../../../src/services/flags/decide.ts"
 import { readFlags, type Settings } from "../../../src/services/flags/Flags.ts"
 
+const release = { version: "v1.2.3", commit: "0123abc", node: "v24.0.0", compatible: "v2.17.0" }
 const PATH = "--kubelet-registration-path=/var/lib/kubelet/plugins/x/csi.sock"
 
 function settings(words: ReadonlyArray<string>): Settings {
@@ -14,7 +15,7 @@ function settings(words: ReadonlyArray<string>): Settings {
 }
 
 function outcome(...words: Array<string>) {
-  const decision = decide(settings(words), "registrar", "v1.2.3")
+  const decision = decide(settings(words), "registrar", release)
   return { ...decision, messages: decision.entries.map(({ line }) => line.message) }
 }
 
@@ -26,7 +27,13 @@ describe("decide", () => {
   })
 
   it("prints the version without the required path", () => {
-    assert.deepInclude(outcome("--version"), { kind: "exit", code: 0, stdout: "registrar v1.2.3\n", messages: [] })
+    assert.deepInclude(outcome("--version"), {
+      kind: "exit",
+      code: 0,
+      stdout:
+        "registrar v1.2.3\ncommit 0123abc\nnode v24.0.0\ncompatible with kubernetes-csi/node-driver-registrar v2.17.0\n",
+      messages: []
+    })
   })
 
   it("asks for the path before it probes", () => {
