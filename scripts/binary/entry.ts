@@ -32,7 +32,7 @@ if (obeyed.length > 0) {
 
 pieces(
   (name) => ({
-    source: Buffer.from(getRawAsset(name)).latin1Slice(),
+    source: Buffer.from(getRawAsset(name)).toString("latin1"),
     codeCache: Buffer.from(getRawAsset(cacheOf(name)))
   }),
   require,
