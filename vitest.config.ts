@@ -36,7 +36,7 @@ export default defineConfig({
     projects: [
       project("unit", 0, 2, {
         include: ["test/**/*.test.ts"],
-        exclude: ["test/e2e/**", "test/kubelet/**"],
+        exclude: ["test/e2e/**", "test/kubelet/**", "test/cluster/**", "test/binary/**", "test/image/**"],
         testTimeout: 20_000
       }),
       project("e2e", 1, 2, { include: ["test/e2e/**/*.test.ts"], exclude: timedFiles, testTimeout: 30_000 }),
@@ -45,6 +45,17 @@ export default defineConfig({
         include: ["test/kubelet/**/*.test.ts"],
         testTimeout: 120_000,
         globalSetup: ["test/kubelet/build.ts"]
+      }),
+      project("binary", 6, 2, { include: ["test/binary/**/*.test.ts"], testTimeout: 60_000 }),
+      project("cluster", 4, 1, {
+        include: ["test/cluster/**/*.test.ts"],
+        testTimeout: 180_000,
+        globalSetup: ["test/cluster/setup.ts"]
+      }),
+      project("image", 5, 2, {
+        include: ["test/image/**/*.test.ts"],
+        testTimeout: 180_000,
+        globalSetup: ["test/image/setup.ts"]
       })
     ]
   }

@@ -46,7 +46,13 @@ export class PeersMissingError extends Error {
 
 const go = (args: Array<string>, cwd = folder): string => {
   try {
-    return execFileSync("go", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] })
+    return execFileSync("go", args, {
+      cwd,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "inherit"],
+      // As test/cluster builds its programs: most packages are then compiled once for both.
+      env: { ...process.env, CGO_ENABLED: "0" }
+    })
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === "ENOENT" ? new GoMissingError({ cause: error }) : error
   }
