@@ -15,6 +15,19 @@ describe("makeWallClock", () => {
     assert.isBelow(Math.abs(now() - Date.now()), 5)
   })
 
+  it("is not put off by a wait for a CPU between its two readings", () => {
+    const now = makeWallClock()
+    const before = now()
+    const atOnce = Date.now()
+    // The wall clock as it was read, and everything after it half a second later.
+    const later = performance.now() + 500
+    vi.spyOn(performance, "now").mockImplementation(() => later)
+    vi.spyOn(Date, "now")
+      .mockReturnValueOnce(atOnce)
+      .mockReturnValue(atOnce + 500)
+    assert.isAtLeast(now(), before + 498)
+  })
+
   it("follows a wall clock that was set", () => {
     const now = makeWallClock()
     const later = Date.now() + 3_600_000
