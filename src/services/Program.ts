@@ -14,6 +14,7 @@ import { lastWords, lifecycleState } from "../machine/report.ts"
 import { parseCsiAddress } from "./driver/csiAddress.ts"
 import { driverLayer } from "./driverLayer.ts"
 import { httpAddress, type Settings } from "./flags/Flags.ts"
+import { giveBackMemory } from "./giveBackMemory.ts"
 import * as HttpServer from "./http/HttpServer.ts"
 import { Klog } from "./Klog.ts"
 import * as lines from "./log/catalogue.ts"
@@ -98,6 +99,7 @@ const live = (start: Start, socketPath: string) =>
       policy: { connectTimeoutMs, registrationAttempts, reannounceOnDriverRestart }
     })
     yield* listenToProcess(start, registrar)
+    yield* Effect.forkScoped(giveBackMemory(yield* Status))
     const output = yield* registrar.outcome
     armLastResort(start.exit, output.exitCode)
     return output
