@@ -35,6 +35,10 @@ export const underTest = (): ReadonlyArray<string> => {
   return [process.execPath, bundle]
 }
 
+/** Of several words it is node with the bundle, which can be made to load a file first. The binary can not, and its run says so of these cases. */
+export const preloads = underTest().length > 1
+export const bundleOnly = preloads ? "" : " (left out: the binary preloads nothing)"
+
 export class World {
   /** Short, since socket paths are limited to 107 bytes. */
   readonly root = fs.mkdtempSync("/tmp/e2e-")

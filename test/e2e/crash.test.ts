@@ -6,11 +6,9 @@ import { join } from "node:path"
 import { describe, expect } from "vitest"
 
 import { type HeldState, states } from "./states.ts"
-import { it, promptMs, socketName, underTest } from "./World.ts"
+import { bundleOnly, it, preloads, promptMs, socketName } from "./World.ts"
 
 const fixture = join(import.meta.dirname, "fixtures/throwOnSignal.cjs")
-/** Of one word it is a program of its own, and preloads nothing. */
-const preloads = underTest().length > 1
 
 const faults = [
   { signal: "SIGWINCH", text: "Error: thrown by the test" },
@@ -19,7 +17,7 @@ const faults = [
 
 describe.for(["connecting", "listening", "registered", "displaced"] satisfies Array<HeldState>)("in %s", (state) => {
   it.skipIf(!preloads).for(faults)(
-    "$text: exit 1, the stack at the end, nothing left",
+    `$text: exit 1, the stack at the end, nothing left${bundleOnly}`,
     async ({ signal, text }, { world }) => {
       world.wrapper = ["env", `NODE_OPTIONS=--require=${fixture}`]
       const registrar = await states[state](world)

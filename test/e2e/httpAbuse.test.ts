@@ -13,7 +13,7 @@ import { answers, asks, exchange, staying } from "../services/http/rawHttp.ts"
 import { Http } from "./Http.ts"
 import type { Registrar } from "./Registrar.ts"
 import { states } from "./states.ts"
-import { it, promptMs, underTest } from "./World.ts"
+import { bundleOnly, it, promptMs, preloads } from "./World.ts"
 
 const each = 100
 const hugeBytes = 10_000_000
@@ -69,7 +69,6 @@ const settled = async (port: number, registrar: Registrar, before: number): Prom
 const shipped = ["MALLOC_ARENA_MAX=1", "MALLOC_TRIM_THRESHOLD_=65536", "MALLOC_TOP_PAD_=0"]
 const fixture = join(import.meta.dirname, "fixtures/collectOnSignal.cjs")
 const nodeOptions = `NODE_OPTIONS=--max-semi-space-size=1 --v8-pool-size=0 --require=${fixture}`
-const preloads = underTest().length > 1
 
 const anonymousMiB = async ({ program }: Registrar): Promise<number> => {
   process.kill(program.pid, "SIGWINCH")
@@ -78,26 +77,29 @@ const anonymousMiB = async ({ program }: Registrar): Promise<number> => {
   return Number(kib) / 1_024
 }
 
-it.skipIf(!preloads)("rounds of abuse: answered on, no descriptor and no memory kept", async ({ world }) => {
-  world.wrapper = ["env", ...shipped, nodeOptions]
-  const http = await Http.open()
-  const port = portOf(http)
-  const registrar = await states.registered(world, http.flag)
-  await exchange(port, asks("GET", "/healthz"))
-  const before = descriptors(registrar)
-  const afterRound: Array<number> = []
+it.skipIf(!preloads)(
+  `rounds of abuse: answered on, no descriptor and no memory kept${bundleOnly}`,
+  async ({ world }) => {
+    world.wrapper = ["env", ...shipped, nodeOptions]
+    const http = await Http.open()
+    const port = portOf(http)
+    const registrar = await states.registered(world, http.flag)
+    await exchange(port, asks("GET", "/healthz"))
+    const before = descriptors(registrar)
+    const afterRound: Array<number> = []
 
-  for (let round = 0; round < rounds; round++) {
-    await abuse(port)
-    expect(await settled(port, registrar, before)).toBeLessThanOrEqual(before)
-    afterRound.push(await anonymousMiB(registrar))
-    expect(await http.get("/readyz")).toBe("200 ok")
+    for (let round = 0; round < rounds; round++) {
+      await abuse(port)
+      expect(await settled(port, registrar, before)).toBeLessThanOrEqual(before)
+      afterRound.push(await anonymousMiB(registrar))
+      expect(await http.get("/readyz")).toBe("200 ok")
+    }
+
+    const growth = afterRound.slice(1).map((mib, index) => mib - (afterRound[index] ?? 0))
+    expect(growth.sort((a, b) => a - b)[(rounds - 1) / 2]).toBeLessThanOrEqual(keptMiB)
+    expect(registrar.lines.filter((line) => line.startsWith("E"))).toEqual([])
   }
-
-  const growth = afterRound.slice(1).map((mib, index) => mib - (afterRound[index] ?? 0))
-  expect(growth.sort((a, b) => a - b)[(rounds - 1) / 2]).toBeLessThanOrEqual(keptMiB)
-  expect(registrar.lines.filter((line) => line.startsWith("E"))).toEqual([])
-})
+)
 
 it("a crowd that stays delays neither an answer nor the end", async ({ world }) => {
   const http = await Http.open()

@@ -14,7 +14,7 @@ import { statusSocketPath } from "../../src/services/probe/statusSocketName.ts"
 import { Program } from "../fakes/peers/Program.ts"
 import { type Registrar, said } from "./Registrar.ts"
 import { type HeldState, states } from "./states.ts"
-import { it, underTest, type World } from "./World.ts"
+import { bundleOnly, it, preloads, underTest, type World } from "./World.ts"
 
 const alive = "--probe=alive"
 const registered = "--probe=registered"
@@ -295,8 +295,6 @@ describe("the socket that is asked", () => {
   )
 })
 
-const asBundle = process.env.REGISTRAR_BINARY === undefined
-
 describe("what it costs", () => {
   /** Prints what is loaded by name, and at the end all that Node itself has loaded. */
   const spy = `data:text/javascript,${encodeURIComponent(`
@@ -318,10 +316,8 @@ describe("what it costs", () => {
     return { byName: told("by name: "), all: told("all: ")[0]?.split(",") ?? [] }
   }
 
-  it.skipIf(!asBundle)(
-    asBundle
-      ? "it loads node:fs and node:net, and what Node has loaded by itself"
-      : "what it loads (left out: only a bundle can be watched while it loads)",
+  it.skipIf(!preloads)(
+    `it loads node:fs and node:net, and what Node has loaded by itself${bundleOnly}`,
     async ({ world }) => {
       const path = pathFlag(world)
       await states.registered(world, path)

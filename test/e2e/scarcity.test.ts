@@ -358,11 +358,18 @@ const fillQueue = async (socket: string): Promise<() => void> => {
   return () => waiting.forEach((one) => void one.destroy())
 }
 
-/** Tries until somebody has accepted those who waited. */
-const queueMoves = async (socket: string): Promise<void> => {
+/** What a client of HTTP/2 begins with: the preface, and SETTINGS without a setting. */
+const greeting = Buffer.concat([
+  Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+  Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
+])
+
+/** Tries until there is room, and then until the server has spoken: whoever waited before has been accepted by then. */
+const queueEmpties = async (socket: string): Promise<void> => {
   for (let room = false; !room; ) {
     const one = net.connect(socket)
     room = await findsRoom(one)
+    if (room) await new Promise((resolve) => one.once("data", resolve).write(greeting))
     one.destroy()
   }
 }
@@ -376,7 +383,7 @@ it("a winner that stops for a moment with a full queue keeps its socket", async 
 
   process.kill(winner.program.pid, "SIGCONT")
   empty()
-  await queueMoves(world.socket)
+  await queueEmpties(world.socket)
   expect((await world.kubelet().getInfo()).name).toBe(driverName)
 })
 

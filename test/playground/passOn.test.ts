@@ -2,7 +2,7 @@
 // World: the playground as a child process.
 import { expect, it } from "vitest"
 
-import { version } from "../../src/version.ts"
+import { release, version } from "../../src/version.ts"
 import { Playground } from "./Playground.ts"
 
 const limitMs = 25_000
@@ -10,8 +10,8 @@ const limitMs = 25_000
 it("prints the version", { timeout: limitMs }, async () => {
   const playground = Playground.start("--version")
   expect(await playground.ended).toBe(0)
-  expect(playground.lines.all).toHaveLength(1)
   expect(playground.lines.all[0]).toContain(version)
+  expect(playground.lines.all.at(-1)).toContain(release.compatible)
 })
 
 it("has the exit code of the registrar", { timeout: limitMs }, async () => {
