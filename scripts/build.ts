@@ -10,7 +10,7 @@ import { execFileSync } from "node:child_process"
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
 import { join, relative, resolve } from "node:path"
 
-import { build } from "rolldown"
+import { type BuildOptions, build } from "rolldown"
 
 import { grpcStubs } from "./grpcStubs.ts"
 
@@ -39,6 +39,13 @@ export const commit = (): string => {
   }
 }
 
+/** What a bundle knows of its surroundings, and which JavaScript its node understands. */
+export const transform = (): NonNullable<BuildOptions["transform"]> => ({
+  target: "node24",
+  define: { "process.env.NODE_ENV": '"production"', "process.env.REGISTRAR_COMMIT": JSON.stringify(commit()) },
+  inject: { performance: [join(import.meta.dirname, "monotonic.ts"), "performance"] }
+})
+
 /** Bundles the program into `folder`; pieces of an earlier build that are none of this one go. */
 export const bundle = async (folder: string): Promise<Meta> => {
   await mkdir(folder, { recursive: true })
@@ -47,10 +54,7 @@ export const bundle = async (folder: string): Promise<Meta> => {
     cwd: root,
     platform: "node",
     plugins: [grpcStubs],
-    transform: {
-      target: "node24",
-      define: { "process.env.NODE_ENV": '"production"', "process.env.REGISTRAR_COMMIT": JSON.stringify(commit()) }
-    },
+    transform: transform(),
     output: {
       dir: folder,
       format: "cjs",

@@ -52,3 +52,9 @@ export const pieceSource = (code: string): string => {
 
 /** The name of a piece's code cache beside it. */
 export const cacheOf = (name: string): string => `${name}.cache`
+
+/** The name of the list of its functions that have run. */
+export const ranOf = (name: string): string => `${name}.ran`
+
+/** A function, by the offsets of its first character and the one after its last. */
+export type Range = readonly [start: number, end: number]
