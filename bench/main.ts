@@ -1,146 +1,80 @@
-// Figures of the bundle, interleaved with an empty program on the same node: `npm run bench`, `npm run bench -- NAME…` for some. A claim is a ratio of
-// medians from one run; machines are noisy.
-import { spawn } from "node:child_process"
-import * as fs from "node:fs"
-import * as path from "node:path"
-import { setTimeout } from "node:timers/promises"
+// Figures of the shipped executable, beside an empty one and other registrars, from one run: `npm run bench -- --help`.
+import { writeFileSync } from "node:fs"
 
-import { anonymousMiB, World } from "./World.ts"
+import { script } from "../scripts/tools.ts"
+import { type Options, optionsOf, usage } from "./arguments.ts"
+import type { Bench } from "./Bench.ts"
+import { type Candidate, empty, ours, peers } from "./candidates.ts"
+import { figureNames } from "./figures.ts"
+import { executableAt, machineNow } from "./machine.ts"
+import { record } from "./page.ts"
+import { broken, missing, Recorder, type Results } from "./results.ts"
+import { subjects } from "./subjects/all.ts"
+import { headLines, reasonLines, tableOf } from "./table.ts"
+import { reasonOf } from "./turns.ts"
+import { rule } from "./waiting.ts"
 
-const runs = 11
-const bundle = path.resolve(import.meta.dirname, "../dist/main.cjs")
+const warn = (line: string) => console.error(line)
 
-interface Row {
-  readonly unit: "ms" | "MiB"
-  /** Besides an empty program, in the same turn of the same run. */
-  readonly beside: boolean
-  /** The ratio to the empty program, or the figure itself, that must not be passed. */
-  readonly atMost: number
-  readonly measure: () => Promise<number>
+const executablesOf = async (candidates: ReadonlyArray<Candidate>) => {
+  const found = candidates.map(async ({ name, command: [file = ""] }) => [name, await executableAt(file)] as const)
+  return Object.fromEntries(await Promise.all(found))
 }
 
-const timed = async (work: () => Promise<unknown>): Promise<number> => {
-  const from = performance.now()
-  await work()
-  return performance.now() - from
-}
-
-const run = (...args: ReadonlyArray<string>): Promise<number> =>
-  timed(
-    () => new Promise((resolve) => spawn(process.execPath, args, { stdio: "ignore", env: {} }).once("exit", resolve))
-  )
-
-const inWorld = async <A>(work: (world: World) => Promise<A>): Promise<A> => {
-  const world = new World()
-  try {
-    return await work(world)
-  } finally {
-    await world.close()
+const measured = async ({ figures, runs, idleMinutes, peers: paths }: Options): Promise<Results> => {
+  const machine = machineNow()
+  const bench: Bench = {
+    ours: ours(),
+    peers: peers(paths),
+    empty: await empty(),
+    runs,
+    idleMinutes,
+    recorder: new Recorder(),
+    warn
+  }
+  for (const subject of subjects) {
+    const wanted = subject.figures.filter((figure) => figures.includes(figure))
+    if (wanted.length === 0) continue
+    warn(`measuring ${wanted.join(", ")} …`)
+    try {
+      await subject.measure(bench)
+    } catch (error) {
+      for (const figure of subject.figures) bench.recorder.cannot(figure, bench.ours.name, reasonOf(error))
+    }
+  }
+  const rows = figureNames.filter((name) => figures.includes(name)).map((name) => [name, bench.recorder.row(name)])
+  return {
+    at: new Date().toISOString(),
+    machine,
+    runs,
+    idleMinutes,
+    rule,
+    executables: await executablesOf([bench.ours, ...bench.peers]),
+    rows: Object.fromEntries(rows)
   }
 }
 
-const registered = (world: World) => {
-  world.start()
-  return world.registered()
+const main = async (): Promise<void> => {
+  const options = optionsOf(process.argv.slice(2))
+  if (options === undefined) return console.log(usage)
+  const results = await measured(options)
+  console.log([...headLines(results), "", tableOf(results), "", ...reasonLines(results)].join("\n"))
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`)
+  if (options.record) record(results)
+  const failed = [
+    ...(options.check || options.named ? missing(results, !options.check) : []),
+    ...(options.check ? broken(results).map((line) => `not held: ${line}`) : [])
+  ]
+  for (const line of failed) console.error(line)
+  if (failed.length > 0) process.exitCode = 1
 }
 
-const rows: Record<string, Row> = {
-  version: { unit: "ms", beside: true, atMost: Number.POSITIVE_INFINITY, measure: () => run(bundle, "--version") },
-  registered: {
-    unit: "ms",
-    beside: true,
-    atMost: 5,
-    measure: () =>
-      inWorld(async (world) => {
-        await world.driver.comes()
-        return timed(() => registered(world))
-      })
-  },
-  lateDriver: {
-    unit: "ms",
-    beside: false,
-    atMost: 100,
-    measure: () =>
-      inWorld(async (world) => {
-        world.start()
-        await setTimeout(300 + 200 * Math.random())
-        const called = world.driver.calls.next("GetPluginInfo", () => true)
-        return timed(async () => {
-          await world.driver.comes()
-          await called
-        })
-      })
-  },
-  removedSocket: {
-    unit: "ms",
-    beside: false,
-    atMost: 100,
-    measure: () =>
-      inWorld(async (world) => {
-        await world.driver.comes()
-        await registered(world)
-        return timed(async () => {
-          const back = world.placed()
-          fs.rmSync(world.socket)
-          await back
-        })
-      })
-  },
-  stop: {
-    unit: "ms",
-    beside: false,
-    atMost: 100,
-    measure: () =>
-      inWorld(async (world) => {
-        await world.driver.comes()
-        await registered(world)
-        return timed(() => world.stop())
-      })
-  },
-  memory: {
-    unit: "MiB",
-    beside: false,
-    atMost: Number.POSITIVE_INFINITY,
-    measure: () =>
-      inWorld(async (world) => {
-        await world.driver.comes()
-        await registered(world)
-        await setTimeout(1_500)
-        return anonymousMiB(world.pid)
-      })
-  }
+// What atEnd has is removed on the way out.
+for (const [signal, code] of [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129]
+] as const) {
+  process.once(signal, () => process.exit(code))
 }
-
-const empty = path.join(fs.mkdtempSync("/tmp/bench-empty-"), "empty.cjs")
-fs.writeFileSync(empty, "")
-
-const sorted = (values: ReadonlyArray<number>) => [...values].sort((a, b) => a - b)
-const median = (values: ReadonlyArray<number>) => sorted(values)[Math.floor(values.length / 2)] ?? Number.NaN
-const shown = (values: ReadonlyArray<number>) =>
-  `${median(values).toFixed(1)} (${Math.min(...values).toFixed(1)}–${Math.max(...values).toFixed(1)})`
-
-const names = process.argv.slice(2)
-const unknown = names.filter((name) => !Object.hasOwn(rows, name))
-if (unknown.length > 0) {
-  console.error(`no such figure: ${unknown.join(", ")}; there are ${Object.keys(rows).join(", ")}`)
-  process.exitCode = 2
-}
-
-console.log(`node ${process.version}, ${runs} interleaved runs, median (min–max)`)
-for (const [name, { unit, beside, atMost, measure }] of Object.entries(rows)) {
-  if (unknown.length > 0 || (names.length > 0 && !names.includes(name))) continue
-  const figures: Array<number> = []
-  const floor: Array<number> = []
-  await measure()
-  for (let n = 0; n < runs; n++) {
-    if (beside) floor.push(await run(empty))
-    figures.push(await measure())
-  }
-  const ratio = median(figures) / median(floor)
-  const over = (beside ? ratio : median(figures)) > atMost
-  const compared = beside ? `, empty ${shown(floor)}, ratio ${ratio.toFixed(2)}` : ""
-  const limit = Number.isFinite(atMost) ? `, at most ${atMost}${beside ? " ×" : ` ${unit}`}` : ""
-  console.log(`${name.padEnd(14)} ${shown(figures)} ${unit}${compared}${limit}${over ? "  TOO MUCH" : ""}`)
-  if (over) process.exitCode = 1
-}
-fs.rmSync(path.dirname(empty), { recursive: true })
+await script(main)

@@ -9,12 +9,15 @@ export const readmeFile = join(resolve(import.meta.dirname, ".."), "README.md")
 
 const blocks = { flags: flagsTable, differences: differencesTable }
 
-/** The README with its tables made anew; throws when one has lost its place. */
-export const withTables = (readme: string): string =>
-  Object.entries(blocks).reduce((text, [name, table]) => {
-    const block = new RegExp(`(<!-- ${name}: made by \`npm run gen\`, do not edit -->\n)[\\s\\S]*?(<!-- /${name} -->)`)
-    if (!block.test(text)) throw new Error(`README.md has lost the place of its table "${name}"`)
-    return text.replace(block, (_, open: string, close: string) => `${open}\n${table().trimEnd()}\n\n${close}`)
-  }, readme)
+/** A page with what lies between its markers made anew; throws when a block has lost its place. `page` names it. */
+export const withBlocks = (page: string, text: string, blocks: Readonly<Record<string, () => string>>): string =>
+  Object.entries(blocks).reduce((text, [name, made]) => {
+    const block = new RegExp(`(<!-- ${name}: made by \`[^\`]+\`, do not edit -->\n)[\\s\\S]*?(<!-- /${name} -->)`)
+    if (!block.test(text)) throw new Error(`${page} has lost the place of its table "${name}"`)
+    return text.replace(block, (_, open: string, close: string) => `${open}\n${made().trimEnd()}\n\n${close}`)
+  }, text)
+
+/** The README with its tables made anew. */
+export const withTables = (readme: string): string => withBlocks("README.md", readme, blocks)
 
 if (import.meta.main) await writeFile(readmeFile, withTables(await readFile(readmeFile, "utf8")))
