@@ -1,0 +1,34 @@
+/** Whether memory is kept: the anonymous memory of a registrar, after rounds that are all alike. */
+import * as fs from "node:fs"
+import { join } from "node:path"
+
+import type { Registrar } from "./Registrar.ts"
+
+const fixture = join(import.meta.dirname, "fixtures/collectOnSignal.cjs")
+
+/** As the shipped binary runs, and collects on a signal: otherwise V8's young generation grows under load, and does not shrink again. */
+export const measured: ReadonlyArray<string> = [
+  "env",
+  ...["MALLOC_ARENA_MAX=1", "MALLOC_TRIM_THRESHOLD_=65536", "MALLOC_TOP_PAD_=0"],
+  `NODE_OPTIONS=--max-semi-space-size=1 --v8-pool-size=0 --require=${fixture}`
+]
+
+/** In MiB, once all garbage is gone. Of a registrar that was started with `measured`. */
+export const anonymousMiB = async ({ program }: Registrar): Promise<number> => {
+  process.kill(program.pid, "SIGWINCH")
+  await program.stderr.next("garbage collected", (line) => line === "garbage collected")
+  const [, kib] = /^RssAnon:\s+(\d+) kB$/m.exec(fs.readFileSync(`/proc/${program.pid}/status`, "utf8")) ?? []
+  return Number(kib) / 1_024
+}
+
+const median = (values: ReadonlyArray<number>) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+
+/**
+ * What a round has kept, on average between the earlier and the later ones: what is kept is kept by every round, while pages come and go with malloc's
+ * holes, by a MiB or two in either direction.
+ */
+export const keptByEach = (afterRound: ReadonlyArray<number>): number => {
+  const half = afterRound.length >> 1
+  const apart = afterRound.length - half
+  return (median(afterRound.slice(-half)) - median(afterRound.slice(0, half))) / apart
+}
