@@ -28,7 +28,7 @@ const compressedLimitMB = 36
 /** One arena, and what is free goes back: half a MiB less of anonymous memory. */
 const env = { MALLOC_ARENA_MAX: "1", MALLOC_TRIM_THRESHOLD_: "65536", MALLOC_TOP_PAD_: "0" }
 
-/** The first is upstream's. `source` and `base` are left out: the first is whoever's publishes it, and from scratch there is no base. */
+/** The first is upstream's. `source` is left out: it is whoever's publishes it. */
 const labelsOf = (licenses: string, date: Date) => ({
   description: "CSI Node driver registrar",
   "org.opencontainers.image.title": manifest.name,
@@ -36,6 +36,7 @@ const labelsOf = (licenses: string, date: Date) => ({
   "org.opencontainers.image.version": version,
   "org.opencontainers.image.revision": commit(),
   "org.opencontainers.image.created": date.toISOString(),
+  "org.opencontainers.image.base.name": "scratch",
   "org.opencontainers.image.licenses": licenses
 })
 
@@ -62,8 +63,7 @@ const toolsFor = (wanted: ReadonlyArray<Arch>) => [
 /** Builds into `folder`, and says what it has built. */
 export const buildImage = async (wanted: ReadonlyArray<Arch>, folder: string): Promise<void> => {
   needTools(...toolsFor(wanted))
-  // The files in it belong to root.
-  if (process.getuid?.() !== 0) throw new ScriptError("buildah needs root here: buildah unshare npm run build:image")
+  if (process.getuid?.() !== 0) throw new ScriptError("building the image needs root: its files belong to root")
   // Modes are part of a digest.
   process.umask(0o022)
   const date = dateOfSources()

@@ -37,6 +37,7 @@ describe.each(Object.entries(images))("%s", (debian, image) => {
     expect(label("title")).toBe(manifest.name)
     expect(label("description")).toBe(manifest.description)
     expect(label("version")).toBe(version)
+    expect(label("base.name")).toBe("scratch")
     // Files may have been changed since the build.
     expect(label("revision")?.replace(/-dirty$/, "")).toBe(commit().replace(/-dirty$/, ""))
     expect(new Date(label("created") ?? "")).toEqual(new Date(config.created))
