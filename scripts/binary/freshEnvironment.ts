@@ -3,6 +3,8 @@
  * NODE_UNIQUE_ID makes a server wait for a master for ever. A pod that has one of them set gets a second start without them, in the same process.
  * NODE_OPTIONS needs none of this: the executable was made to ignore it.
  */
+import { readFileSync } from "node:fs"
+
 const obeyed = [
   "NODE_CHANNEL_FD",
   "NODE_COMPILE_CACHE",
@@ -20,10 +22,19 @@ const obeyed = [
   "NODE_V8_COVERAGE"
 ]
 
+/** As the process was given it: node has taken some of its variables away again by now, and acts on them all the same. */
+const given = (): ReadonlyArray<string> => {
+  try {
+    return readFileSync("/proc/self/environ", "latin1").split("\0")
+  } catch {
+    return Object.keys(process.env).map((name) => `${name}=`)
+  }
+}
+
 /** Does not return when there was something to obey: the program starts again. */
 export const freshEnvironment = (): void => {
-  const found = obeyed.filter((name) => process.env[name] !== undefined)
-  if (found.length === 0) return
-  for (const name of found) delete process.env[name]
+  const variables = given()
+  if (!obeyed.some((name) => variables.some((variable) => variable.startsWith(`${name}=`)))) return
+  for (const name of obeyed) delete process.env[name]
   process.execve?.(process.execPath, [process.argv0, ...process.argv.slice(2)], process.env)
 }

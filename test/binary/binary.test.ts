@@ -45,6 +45,11 @@ const names = [
  */
 const refusedByNode = ["NODE_REPL_EXTERNAL_MODULE", "NODE_CHANNEL_FD"]
 
+/** What whoever runs the tests has set could do a variable's work for it. */
+const unset = Object.keys(process.env)
+  .filter((name) => name.startsWith("NODE_"))
+  .map((name) => `--unset=${name}`)
+
 /** Node makes the folders for what it would write before we can object, and writes the coverage of that moment. Nothing else may be there. */
 const filesBelow = (folder: string) =>
   fs
@@ -78,7 +83,7 @@ describe("variables of the environment change nothing", () => {
     const set = variables.filter(
       (variable) => variables.length === 1 || !refusedByNode.some((name) => variable.startsWith(name))
     )
-    world.wrapper = ["env", `--chdir=${folder}`, ...set]
+    world.wrapper = ["env", ...unset, `--chdir=${folder}`, ...set]
 
     expect(await life(world)).toEqual(plain)
     expect(filesBelow(folder)).toEqual([])
