@@ -5,6 +5,7 @@ import { setTimeout } from "node:timers/promises"
 
 import { ScriptError } from "../scripts/tools.ts"
 import { atEnd } from "./atEnd.ts"
+import { needRoot } from "./needRoot.ts"
 import { entryOf, type Layout, layoutOf, type Memory, memoryOf, periodUs, quotaUs } from "./cgroupFiles.ts"
 
 const emptyLimitMs = 5_000
@@ -26,15 +27,8 @@ export class CgroupsMissingError extends ScriptError {
   }
 }
 
-export class RootMissingError extends ScriptError {
-  override readonly name = "RootMissingError"
-  constructor() {
-    super("needs root, for cgroups and namespaces")
-  }
-}
-
 const layout = (): Layout => {
-  if (process.getuid?.() !== 0) throw new RootMissingError()
+  needRoot()
   const found = layoutOf(read("/proc/mounts"), (root) => read(join(root, "cgroup.controllers")))
   if (found === undefined) throw new CgroupsMissingError()
   return found

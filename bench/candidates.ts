@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { basename, join, relative, resolve } from "node:path"
 
 import { buildEmpty } from "../scripts/buildBinary.ts"
+import { imageEnvironment } from "../scripts/image/environment.ts"
 import type { Arch } from "../scripts/platforms.ts"
 import { ScriptError } from "../scripts/tools.ts"
 import { atEnd } from "./atEnd.ts"
@@ -19,8 +20,6 @@ export interface Candidate {
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** Those of the image, which are all that node is given. */
-const imageEnvironment = { MALLOC_ARENA_MAX: "1", MALLOC_TRIM_THRESHOLD_: "65536", MALLOC_TOP_PAD_: "0" }
 /** As scripts/buildBinary.ts gives them to the executables. */
 const nodeFlags = ["--max-semi-space-size=1", "--v8-pool-size=0", "--disable-sigusr1"]
 

@@ -44,14 +44,14 @@ export const takeTurns = async ({ recorder, warn }: Bench, { figures, candidates
     for (let tries = 0; tries < triesAtMost; tries++) {
       const run = await attempt(candidate)
       if (run === undefined) return
-      if (run.waited === undefined || !waitedTooLong(run.waited)) {
-        for (const figure of figures) {
-          const value = run.values[figure]
-          if (value !== undefined) recorder.record(figure, candidate.name, value)
-        }
-        return
+      const dropped = run.waited !== undefined && waitedTooLong(run.waited)
+      for (const figure of figures) {
+        const value = run.values[figure]
+        if (value === undefined) continue
+        if (dropped) recorder.drop(figure, candidate.name)
+        else recorder.record(figure, candidate.name, value)
       }
-      for (const figure of figures) recorder.drop(figure, candidate.name)
+      if (!dropped) return
     }
     warn(`${figures.join(", ")}: a run of ${candidate.name} waited ${triesAtMost} times; there is one less`)
   }
@@ -64,4 +64,6 @@ export const takeTurns = async ({ recorder, warn }: Bench, { figures, candidates
   }
 }
 
-export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+/** Its first line: tools say more, each in its own way. */
+export const reasonOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? ""

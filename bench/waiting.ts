@@ -1,7 +1,8 @@
 /**
  * When a run says nothing: its main thread, or the bench's own, waited for a CPU that somebody else had. The kernel counts that in schedstat.
  *
- * The rule holds for figures of time. A figure of CPU time or memory does not change by waiting, and under a CPU quota waiting is what is measured.
+ * The rule holds for figures of time. A figure of CPU time or memory does not change by waiting, and under a CPU quota only the bench's own thread can tell:
+ * there, waiting is what is measured.
  */
 import { readdirSync, readFileSync } from "node:fs"
 

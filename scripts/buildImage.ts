@@ -14,6 +14,7 @@ import { parseArgs } from "node:util"
 import manifest from "../package.json" with { type: "json" }
 import { commit } from "./build.ts"
 import { buildBinary } from "./buildBinary.ts"
+import { imageEnvironment } from "./image/environment.ts"
 import { buildIndex, type Image } from "./image/oci.ts"
 import { fillRoot, program, sbomPath } from "./image/rootfs.ts"
 import { type Arch, archs, platforms, stripOf } from "./platforms.ts"
@@ -24,9 +25,6 @@ const version = `v${manifest.version}`
 
 /** Of each architecture, as it is pulled: some room above what it is. */
 const compressedLimitMB = 36
-
-/** One arena, and what is free goes back: half a MiB less of anonymous memory. */
-const env = { MALLOC_ARENA_MAX: "1", MALLOC_TRIM_THRESHOLD_: "65536", MALLOC_TOP_PAD_: "0" }
 
 /** The first is upstream's. `source` is left out: it is whoever's publishes it. */
 const labelsOf = (licenses: string, date: Date) => ({
@@ -77,7 +75,13 @@ export const buildImage = async (wanted: ReadonlyArray<Arch>, folder: string): P
       const meta = await buildBinary(arch, executable)
       const files = join(work, debian)
       const licenses = await fillRoot(files, { arch, executable, meta, commit: commit(), date })
-      images.push({ arch: debian, root: files, env, labels: labelsOf(licenses, date), entrypoint: program })
+      images.push({
+        arch: debian,
+        root: files,
+        env: imageEnvironment,
+        labels: labelsOf(licenses, date),
+        entrypoint: program
+      })
     }
     const file = (name: string) => join(folder, `${manifest.name}${name}`)
     const archive = file(".oci.tar")

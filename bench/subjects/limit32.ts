@@ -59,7 +59,7 @@ export const limit32: Subject = {
       } catch (error) {
         bench.recorder.cannot("limit32.registered", candidate.name, reasonOf(error))
       } finally {
-        await cold.close()
+        cold.close()
       }
     }
   }

@@ -40,7 +40,7 @@ const round = async (candidate: Candidate): Promise<Run> => {
   } finally {
     for (const container of containers) await container.close()
     for (const world of worlds.toReversed()) await world.close()
-    await cold.close()
+    cold.close()
   }
 }
 

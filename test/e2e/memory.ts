@@ -2,6 +2,7 @@
 import * as fs from "node:fs"
 import { join } from "node:path"
 
+import { imageEnvironment } from "../../scripts/image/environment.ts"
 import type { Registrar } from "./Registrar.ts"
 
 const fixture = join(import.meta.dirname, "fixtures/collectOnSignal.cjs")
@@ -9,7 +10,7 @@ const fixture = join(import.meta.dirname, "fixtures/collectOnSignal.cjs")
 /** As the shipped binary runs, and collects on a signal: otherwise V8's young generation grows under load, and does not shrink again. */
 export const measured: ReadonlyArray<string> = [
   "env",
-  ...["MALLOC_ARENA_MAX=1", "MALLOC_TRIM_THRESHOLD_=65536", "MALLOC_TOP_PAD_=0"],
+  ...Object.entries(imageEnvironment).map(([name, value]) => `${name}=${value}`),
   `NODE_OPTIONS=--max-semi-space-size=1 --v8-pool-size=0 --require=${fixture}`
 ]
 

@@ -6,6 +6,7 @@ import { describe, expect, inject, it } from "vitest"
 
 import manifest from "../../package.json" with { type: "json" }
 import { commit } from "../../scripts/build.ts"
+import { imageEnvironment } from "../../scripts/image/environment.ts"
 import { librariesOf } from "../../scripts/image/libraries.ts"
 import { archOf, archs, platforms } from "../../scripts/platforms.ts"
 import { version } from "../../src/version.ts"
@@ -27,7 +28,7 @@ describe.each(Object.entries(images))("%s", (debian, image) => {
     expect(rest).toEqual({
       Entrypoint: [program],
       WorkingDir: "/",
-      Env: ["MALLOC_ARENA_MAX=1", "MALLOC_TRIM_THRESHOLD_=65536", "MALLOC_TOP_PAD_=0"]
+      Env: Object.entries(imageEnvironment).map(([name, value]) => `${name}=${value}`)
     })
     expect(Labels.description).toBe("CSI Node driver registrar")
   })

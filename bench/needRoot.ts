@@ -1,0 +1,12 @@
+import { ScriptError } from "../scripts/tools.ts"
+
+export class RootMissingError extends ScriptError {
+  override readonly name = "RootMissingError"
+  constructor() {
+    super("needs root, for cgroups, namespaces and mounts")
+  }
+}
+
+export const needRoot = (): void => {
+  if (process.getuid?.() !== 0) throw new RootMissingError()
+}
