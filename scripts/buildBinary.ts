@@ -36,8 +36,11 @@ const execArgv = ["--max-semi-space-size=1", "--v8-pool-size=0", "--disable-sigu
 const fixedSeed = "--random-seed=42"
 /** Marks in node's executable that it has something to run in it; postject flips it. */
 const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2"
-/** How many lives are looked at. Odd, so that most is never half; more than one, since a slow machine takes another turn now and then. */
-const lives = 5
+/**
+ * How many lives are looked at. Odd, so that most is never half; more than one, since a slow machine takes another turn now and then. Under an emulator each takes
+ * ten times as long.
+ */
+const livesOf = (arch: Arch): number => (arch === process.arch ? 5 : 3)
 
 /** The command before a program of `arch`, if one is needed: an emulator, with the libraries of the image. */
 export const runner = async (arch: Arch): Promise<ReadonlyArray<string>> => {
@@ -123,6 +126,7 @@ async function findRan(arch: Arch, assets: string, names: ReadonlyArray<string>)
   const node = [...(await runner(arch)), (await nodeOf(arch)).file]
   const script = join(import.meta.dirname, "binary/ran.ts")
   const counts = new Map(names.map((name) => [name, new Map<string, number>()]))
+  const lives = livesOf(arch)
   for (let n = 0; n < lives; n++) {
     await live([...node, script, assets], askedOf(arch))
     for (const [name, count] of counts) {
