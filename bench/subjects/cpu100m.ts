@@ -1,12 +1,8 @@
-/**
- * A CPU quota of 100m, 10 ms in each 100: how long a start takes, and a probe beside the registrar. The kernel counts what a quota takes as waiting too, so
- * whether the machine was quiet is told by the bench's own thread alone.
- */
+/** A CPU quota of 100m, 10 ms in each 100: how long a start takes, and a probe beside the registrar. */
 import { registrars, type Subject } from "../Bench.ts"
 import { type Candidate, commandOf } from "../candidates.ts"
 import { inContainer } from "../Container.ts"
 import { type Run, takeTurns } from "../turns.ts"
-import { Stopwatch, waitedTooLong } from "../waiting.ts"
 import { inWorld } from "../World.ts"
 import { asksNobody } from "./commandLine.ts"
 
@@ -14,31 +10,26 @@ const milliCpu = 100
 
 const emptyRun = (empty: Candidate): Promise<Run> =>
   inContainer({ milliCpu }, async (container) => {
-    const stopwatch = new Stopwatch()
+    const from = performance.now()
     const { code, signal } = await container.start(commandOf(empty)).ended
     if (code !== 0) throw new Error(`it ended with ${code ?? signal}`)
-    const waited = stopwatch.stop()
-    return { values: { "cpu100m.registered": waited.wallMs }, waited }
+    return { values: { "cpu100m.registered": performance.now() - from } }
   })
 
 const registrarRun = (candidate: Candidate): Promise<Run> =>
   inWorld((world) =>
     inContainer({ milliCpu }, async (container) => {
       await world.driver.comes()
-      const starting = new Stopwatch()
+      const from = performance.now()
       const registrar = container.start(commandOf(candidate, ...world.flags))
       await registrar.during(world.registered())
-      const started = starting.stop()
-      if (candidate.kind === "peer") return { values: { "cpu100m.registered": started.wallMs }, waited: started }
+      const registered = performance.now() - from
+      if (candidate.kind === "peer") return { values: { "cpu100m.registered": registered } }
       await container.atRest()
-      const asking = new Stopwatch()
+      const asked = performance.now()
       const { code, signal } = await container.exec(commandOf(candidate, ...world.probeFlags)).ended
       if (code !== 0) throw new Error(`a probe ended with ${code ?? signal}`)
-      const asked = asking.stop()
-      return {
-        values: { "cpu100m.registered": started.wallMs, "cpu100m.probe": asked.wallMs },
-        waited: waitedTooLong(started) ? started : asked
-      }
+      return { values: { "cpu100m.registered": registered, "cpu100m.probe": performance.now() - asked } }
     })
   )
 

@@ -28,7 +28,7 @@ it("the main thread's CPU time is part of that of all threads", () => {
   assert.isAtLeast(cpuMsOf(process.pid), cpuMs)
 })
 
-it("the thread that waited longest counts, of the bench and of what it started", () => {
+it("the thread that waited longest counts, of what was running and of what was started", () => {
   const waited = new Stopwatch([process.pid]).stop({ cpuMs: 0, waitedMs: 10_000 })
   assert.strictEqual(waited.waitedMs, 10_000)
   assert.isBelow(waited.wallMs, 10_000)
