@@ -44,7 +44,7 @@ export const figures = define({
   probe: { unit: "ms", what: "probe mode that asks a running registrar, exec → exit", limits: timesEmpty(1.3, 1.15) },
   memory: {
     unit: "MiB",
-    what: "anonymous memory, registered and idle for 5 s, HTTP on",
+    what: "anonymous memory, registered and idle for 20 s, HTTP on",
     limits: atMost("median", 16, 12)
   },
   memoryAfterChecks: {
@@ -90,7 +90,7 @@ export const figures = define({
   "six.anonymous": { unit: "MiB", what: "the anonymous memory in that", limits: [] },
   getInfo: {
     unit: "ms",
-    what: "`GetInfo` on a connection of its own at 100m, ten a second for 2 min, beside as many health checks whose garbage brings full collections",
+    what: "`GetInfo` on a connection of its own at 100m, four a second for 4 min, beside as many health checks whose garbage brings full collections",
     limits: atMost("p99", 200, 100)
   },
   lateDriver: {

@@ -18,9 +18,9 @@ import { reasonOf } from "../turns.ts"
 import { freePort, inWorld } from "../World.ts"
 
 const milliCpu = 100
-const periodMs = 100
-/** Two minutes of them. */
-const calls = 1_200
+const periodMs = 250
+/** Four minutes of them. */
+const calls = 960
 const garbage = { "X-Garbage": "g".repeat(15_000) }
 
 /** On a connection of its own, which is part of it. */

@@ -8,7 +8,7 @@ import { cpuMsOf } from "../waiting.ts"
 import { freePort, inWorld } from "../World.ts"
 
 /** What a start still leaves to do is no part of it. */
-const settleMs = 10_000
+const settleMs = 20_000
 
 export const idle: Subject = {
   figures: ["idle"],

@@ -2,6 +2,8 @@
  * The program: settings in, exit code out. Composes the layers in the order they are acquired; the HTTP address is bound before anything is
  * announced. Loaded by main.ts after the fast modes.
  */
+import * as v8 from "node:v8"
+
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -14,7 +16,6 @@ import { lastWords, lifecycleState } from "../machine/report.ts"
 import { parseCsiAddress } from "./driver/csiAddress.ts"
 import { driverLayer } from "./driverLayer.ts"
 import { httpAddress, type Settings } from "./flags/Flags.ts"
-import { giveBackMemory } from "./giveBackMemory.ts"
 import * as HttpServer from "./http/HttpServer.ts"
 import { Klog } from "./Klog.ts"
 import * as lines from "./log/catalogue.ts"
@@ -75,6 +76,13 @@ const dump = (log: Log, status: Status["Service"]) => {
   }
 }
 
+/**
+ * How V8 keeps little. It looks by itself for memory to give back, in small steps, some seconds after it last had much to do; with the first two flags compiled
+ * code goes too, and is compiled again when it is needed again. The third lets it collect sooner in a crowd of callers. Only when all is loaded, since
+ * code caches are keyed by V8's flags.
+ */
+const frugal = ["--stress-flush-code", "--flush-baseline-code", "--heap-growing-percent=10"]
+
 /** Everything one registrar process needs, in the order it is acquired. */
 const programLayer = ({ settings, log }: Start, socketPath: string) =>
   Layer.merge(HttpServer.layer(httpAddress(settings)), StatusSocket.layer(settings.pluginRegistrationPath)).pipe(
@@ -99,7 +107,7 @@ const live = (start: Start, socketPath: string) =>
       policy: { connectTimeoutMs, registrationAttempts, reannounceOnDriverRestart }
     })
     yield* listenToProcess(start, registrar)
-    yield* Effect.forkScoped(giveBackMemory(yield* Status))
+    for (const flag of frugal) v8.setFlagsFromString(flag)
     const output = yield* registrar.outcome
     armLastResort(start.exit, output.exitCode)
     return output

@@ -90,7 +90,8 @@ export class Status extends Context.Service<
             if (event.type === "kubelet.accepted") lastVerdict = { at, accepted: true, text: "" }
             if (event.type === "kubelet.refused") lastVerdict = { at, accepted: false, text: event.text }
             remember({ at, event: event.type, before: from, after: to })
-            for (const listener of listeners) listener({ before, event, after })
+            // Whoever subscribes in here hears the next event, not this one again.
+            for (const listener of [...listeners]) listener({ before, event, after })
           }
         })
       })

@@ -16,11 +16,12 @@ import * as lines from "./log/catalogue.ts"
 import { type StatusAnswer, statusSocketPath } from "./probe/statusSocketName.ts"
 import { RegistrationServer } from "./registration/RegistrationServer.ts"
 import { bindAt, isSame, look, removeIfDead, removeIfSame } from "./registration/RegistrationSocket.ts"
+import { watchFolder } from "./registration/watchFolder.ts"
 import { Status } from "./Status.ts"
 import { reasonOf } from "./unixSocket.ts"
 
-/** A probe tries for 10 s; a socket that somebody has removed is back well before. */
-const lookEveryMs = 3_000
+/** How often it is looked at without a cause. */
+const lookEveryMs = 30_000
 /** Between two sockets, or two attempts. */
 const restMs = 500
 
@@ -67,7 +68,8 @@ const make = (folder: string) =>
           })
       )
       listener.on("error", () => {})
-      do yield* Effect.sleep(lookEveryMs)
+      const change = yield* watchFolder(folder)
+      do yield* change(lookEveryMs)
       while (isSame(look(socketPath), bound))
     })
 

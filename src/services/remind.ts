@@ -6,7 +6,7 @@ import { remindRestMs } from "../machine/policies.ts"
 import { type RegistrarSnapshot, lifecycleState } from "../machine/report.ts"
 import type { Status } from "./Status.ts"
 
-/** Never ends. `remind` decides whether the state is worth a line. */
+/** Never ends. Whoever is registered waits for nobody. `tell` decides whether the state is worth a line. */
 export const remind = (status: Status["Service"], tell: (snapshot: RegistrarSnapshot, waitedMs: number) => void) => {
   const stateChanges = Effect.callback<void>((resume) => {
     const stop = status.subscribe(({ before, after }) => {
@@ -18,6 +18,8 @@ export const remind = (status: Status["Service"], tell: (snapshot: RegistrarSnap
   })
   const stay = Effect.gen(function* () {
     for (let reminders = 0; ; reminders++) {
+      const now = status.snapshot()
+      if (now !== undefined && lifecycleState(now) === "registered") return yield* stateChanges
       const changed = yield* Effect.timeoutOption(stateChanges, remindRestMs(reminders))
       if (changed._tag === "Some") return
       const snapshot = status.snapshot()

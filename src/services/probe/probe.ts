@@ -34,16 +34,18 @@ const ask = (socketPath: string, uid: number, deadline: number): Promise<StatusA
     socket.setTimeout(Math.max(1, deadline - performance.now()), () => socket.destroy(new Error("no answer")))
     socket.on("data", (chunk) => {
       text += chunk
-      if (text.length > longestAnswer) socket.destroy(new Error("an answer without an end"))
+      // What the line says is known before the connection has ended, which takes 2 ms more.
+      if (text.endsWith("\n")) {
+        socket.destroy()
+        try {
+          resolve(JSON.parse(text) as StatusAnswer)
+        } catch {
+          reject(new Error("an answer that is none"))
+        }
+      } else if (text.length > longestAnswer) socket.destroy(new Error("an answer without an end"))
     })
     socket.on("error", reject)
-    socket.on("close", () => {
-      try {
-        resolve(JSON.parse(text) as StatusAnswer)
-      } catch {
-        reject(new Error("hung up without an answer"))
-      }
-    })
+    socket.on("close", () => reject(new Error("hung up without an answer")))
   })
 
 const askUntil = async ({ pid, uid, settings }: FoundRegistrar, deadline: number): Promise<StatusAnswer> => {

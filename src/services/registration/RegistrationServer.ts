@@ -63,7 +63,7 @@ const supportedVersions = ["1.0.0"]
 /** What dead registrars have left harms nobody; the kubelet is waited for first. */
 const tidyAfterMs = 1_000
 /** How often the socket is looked at without a cause; more often while another registrar holds it. */
-const pollMs = 5_000
+const pollMs = 30_000
 const rivalPollMs = 1_000
 
 /** Protobuf's text form, as upstream prints a verdict since v2.15. */
