@@ -7,6 +7,7 @@ import type { Bench } from "./Bench.ts"
 import { type Candidate, empty, ours, peers } from "./candidates.ts"
 import { figureNames } from "./figures.ts"
 import { executableAt, machineNow } from "./machine.ts"
+import { inOwnNamespace, isOwnNamespace } from "./ownNamespace.ts"
 import { record } from "./page.ts"
 import { broken, missing, Recorder, type Results } from "./results.ts"
 import { subjects } from "./subjects/all.ts"
@@ -57,6 +58,11 @@ const measured = async ({ figures, runs, idleMinutes, peers: paths }: Options): 
 const main = async (): Promise<void> => {
   const options = optionsOf(process.argv.slice(2))
   if (options === undefined) return console.log(usage)
+  if (process.getuid?.() === 0 && !isOwnNamespace()) {
+    process.exitCode = await inOwnNamespace()
+    return
+  }
+  endBySignals()
   const results = await measured(options)
   console.log([...headLines(results), "", tableOf(results), "", ...reasonLines(results)].join("\n"))
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`)
@@ -69,12 +75,15 @@ const main = async (): Promise<void> => {
   if (failed.length > 0) process.exitCode = 1
 }
 
-// What atEnd has is removed on the way out.
-for (const [signal, code] of [
-  ["SIGINT", 130],
-  ["SIGTERM", 143],
-  ["SIGHUP", 129]
-] as const) {
-  process.once(signal, () => process.exit(code))
+/** What atEnd has is removed on the way out. */
+const endBySignals = () => {
+  for (const [signal, code] of [
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+    ["SIGHUP", 129]
+  ] as const) {
+    process.once(signal, () => process.exit(code))
+  }
 }
+
 await script(main)
