@@ -17,7 +17,7 @@ const restMs = 50
 const limitMs = 120_000
 
 /**
- * How long a registrar is left alone before its end. More than the second after which it tidies up and gives memory back; and less than the ten after which it
+ * How long a registrar is left alone before its end. More than the second after which it tidies up; and less than the ten after which it
  * takes itself for settled, or clearly more, so that each life has all of that, or none.
  */
 const aloneMs = { native: 3_000, emulated: 12_000 }

@@ -1,5 +1,5 @@
 /**
- * Claim: a driver whose socket is bound late is asked for its name within 100 ms, whenever it comes, and whether the folder of its socket was there
+ * Claim: a driver whose socket is bound late is asked for its name at once, whenever it comes, and whether the folder of its socket was there
  * or not; an answer that may change is asked for again, one that will not ends the registrar at once.
  */
 import * as fs from "node:fs"

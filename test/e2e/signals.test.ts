@@ -1,5 +1,5 @@
 /**
- * Claim: SIGTERM, SIGINT and SIGHUP end a registrar within 100 ms and with exit 0 whatever it is doing, once or twice, with its socket gone, only its
+ * Claim: SIGTERM, SIGINT and SIGHUP end a registrar at once and with exit 0 whatever it is doing, once or twice, with its socket gone, only its
  * own, and open calls answered; SIGQUIT prints where it stands; other signals change nothing. Also as PID 1, and at any moment of the start.
  *
  * `stopping` is left out as a state to be signalled in: it is over in milliseconds, and the second of two signals arrives in it.

@@ -1,5 +1,5 @@
 /**
- * Claim: a registration socket that others remove is back within 100 ms and answers; whoever removes it again and again is not fought but met with a
+ * Claim: a registration socket that others remove is back at once and answers; whoever removes it again and again is not fought but met with a
  * back-off; something dead in its place is replaced; and a file that is no socket is left alone, at the price of exit 1.
  */
 import * as fs from "node:fs"

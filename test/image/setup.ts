@@ -37,7 +37,6 @@ export const filesOf = ({ listed }: UnpackedImage): ReadonlyArray<string> =>
 declare module "vitest" {
   export interface ProvidedContext {
     archive: string
-    digest: string
     images: Readonly<Record<string, UnpackedImage>>
   }
 }
@@ -67,7 +66,6 @@ export default (project: TestProject): (() => void) => {
     images[platform.architecture] = { config: json(blob(config.digest)), root, listed }
   }
   project.provide("archive", archive)
-  project.provide("digest", index.digest)
   project.provide("images", images)
   return () => rmSync(folder, { recursive: true })
 }

@@ -7,7 +7,7 @@ import { type Driver, World } from "./Harness.ts"
 import { RegistrationClient } from "../fakes/peers/RegistrationClient.ts"
 
 /** The kubelet's limit is 1 s, and includes its own delays. */
-const promptMs = 100
+const promptMs = 250
 
 const infoOf = (driver: Driver) => ({
   type: "CSIPlugin",
