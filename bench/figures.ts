@@ -74,13 +74,13 @@ export const figures = define({
   },
   "cpu100m.registered": {
     unit: "ms",
-    what: "exec → registered with a CPU quota of 100m; beside the whole run of the empty program",
-    limits: atMost("median", 2_000, 1_200)
+    what: "exec → registered with a CPU quota of 100m; beside the whole run of the empty program there",
+    limits: timesEmpty(7.4, 4.4)
   },
   "cpu100m.probe": {
     unit: "ms",
-    what: "exec → exit of an exec probe beside it in the same 100m",
-    limits: atMost("median", 900, 500)
+    what: "exec → exit of an exec probe beside it in the same 100m; beside the same",
+    limits: timesEmpty(3.3, 1.8)
   },
   "six.workingSet": {
     unit: "MiB",
