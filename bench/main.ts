@@ -7,6 +7,7 @@ import type { Bench } from "./Bench.ts"
 import { type Candidate, empty, ours, peers } from "./candidates.ts"
 import { figureNames } from "./figures.ts"
 import { executableAt, machineNow } from "./machine.ts"
+import { isRoot } from "./needRoot.ts"
 import { inOwnNamespace, isOwnNamespace } from "./ownNamespace.ts"
 import { record } from "./page.ts"
 import { broken, missing, Recorder, type Results } from "./results.ts"
@@ -58,7 +59,7 @@ const measured = async ({ figures, runs, idleMinutes, peers: paths }: Options): 
 const main = async (): Promise<void> => {
   const options = optionsOf(process.argv.slice(2))
   if (options === undefined) return console.log(usage)
-  if (process.getuid?.() === 0 && !isOwnNamespace()) {
+  if (isRoot() && !isOwnNamespace()) {
     process.exitCode = await inOwnNamespace()
     return
   }

@@ -7,6 +7,8 @@ export class RootMissingError extends ScriptError {
   }
 }
 
+export const isRoot = (): boolean => process.getuid?.() === 0
+
 export const needRoot = (): void => {
-  if (process.getuid?.() !== 0) throw new RootMissingError()
+  if (!isRoot()) throw new RootMissingError()
 }

@@ -2,8 +2,8 @@
  * How long the kubelet waits for `GetInfo` at a CPU quota of 100m, beside health checks, while garbage is collected.
  *
  * Nothing in a registrar can be told to collect. The health checks carry a header of 15 KB, as long as node lets one be: garbage, of which enough lives
- * through two young collections that a full one follows every half minute or so. (Seen with `node --trace-gc`, the same flags and this load.) Together they take
- * a good half of the quota; more would measure the queue before it. Calls begin at their times, whether the one before has ended or not.
+ * through two young collections that a full one follows every half minute or so. (Seen with `node --trace-gc`, the same flags and this load.) Ten
+ * a second of each fill the quota of a slow machine, and the queue before it would be measured. Calls begin at their times, whether the one before has ended or not.
  */
 import { setTimeout } from "node:timers/promises"
 

@@ -6,9 +6,7 @@ import { httpFlag } from "../http.ts"
 import { reasonOf } from "../turns.ts"
 import { cpuMsOf } from "../waiting.ts"
 import { freePort, inWorld } from "../World.ts"
-
-/** What a start still leaves to do is no part of it. */
-const settleMs = 20_000
+import { idleMs } from "./memory.ts"
 
 export const idle: Subject = {
   figures: ["idle"],
@@ -16,7 +14,8 @@ export const idle: Subject = {
     const lives = registrars(bench).map((candidate) =>
       inWorld(async (world) => {
         const { pid } = await world.settled(candidate, httpFlag(await freePort()))
-        await setTimeout(settleMs)
+        // What a start still leaves to do is no part of it.
+        await setTimeout(idleMs)
         const from = performance.now()
         const before = cpuMsOf(pid)
         await setTimeout(bench.idleMinutes * 60_000)

@@ -16,12 +16,10 @@ import * as lines from "./log/catalogue.ts"
 import { type StatusAnswer, statusSocketPath } from "./probe/statusSocketName.ts"
 import { RegistrationServer } from "./registration/RegistrationServer.ts"
 import { bindAt, isSame, look, removeIfDead, removeIfSame } from "./registration/RegistrationSocket.ts"
-import { watchFolder } from "./registration/watchFolder.ts"
+import { pollMs, watchFolder } from "./registration/watchFolder.ts"
 import { Status } from "./Status.ts"
 import { reasonOf } from "./unixSocket.ts"
 
-/** How often it is looked at without a cause. */
-const lookEveryMs = 30_000
 /** Between two sockets, or two attempts. */
 const restMs = 500
 
@@ -54,6 +52,8 @@ const make = (folder: string) =>
 
     /** In place until the scope ends, or until somebody has removed it. */
     const inPlace = Effect.gen(function* () {
+      // Before it is bound: what is removed at once is noticed too.
+      const change = yield* watchFolder(folder)
       const listener = net.createServer(accept)
       const bound = yield* Effect.acquireRelease(
         Effect.andThen(removeIfDead(socketPath), bindAt(socketPath, 0o177, listener)),
@@ -68,8 +68,7 @@ const make = (folder: string) =>
           })
       )
       listener.on("error", () => {})
-      const change = yield* watchFolder(folder)
-      do yield* change(lookEveryMs)
+      do yield* change(pollMs)
       while (isSame(look(socketPath), bound))
     })
 

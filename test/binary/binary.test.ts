@@ -8,8 +8,8 @@ import { join, resolve } from "node:path"
 import { describe, expect, vi } from "vitest"
 
 import { buildBinary } from "../../scripts/buildBinary.ts"
-import { imageEnvironment } from "../../scripts/image/environment.ts"
 import { Http } from "../e2e/Http.ts"
+import { inImageEnvironment, rssAnonMiB } from "../e2e/memory.ts"
 import { said } from "../e2e/Registrar.ts"
 import { states } from "../e2e/states.ts"
 import { it, underTest, type World } from "../e2e/World.ts"
@@ -95,8 +95,6 @@ describe("variables of the environment change nothing", () => {
 const mostMiB = 16
 const crowd = 2_000
 const mostKeptMiB = 6
-const anonymousMiB = (pid: number) =>
-  Number(/^RssAnon:\s+(\d+) kB$/m.exec(fs.readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024
 
 /** Sockets of TCP that a process listens on. */
 const listeners = (pid: number): ReadonlyArray<string> => {
@@ -136,11 +134,12 @@ it("SIGUSR1 opens no port", async ({ world }) => {
 it(`keeps no more than ${mostMiB} MiB of anonymous memory once its start is over, and little of a crowd`, {
   timeout: 120_000
 }, async ({ world }) => {
-  world.wrapper = ["env", ...Object.entries(imageEnvironment).map(([name, value]) => `${name}=${value}`)]
+  world.wrapper = inImageEnvironment
   const http = await Http.open()
   const { program } = await states.registered(world, http.flag)
+  expect(await http.get("/readyz")).toBe("200 ok")
   const comesDownTo = (MiB: number) =>
-    vi.waitFor(() => expect(anonymousMiB(program.pid)).toBeLessThanOrEqual(MiB), { timeout: 40_000, interval: 500 })
+    vi.waitFor(() => expect(rssAnonMiB(program.pid)).toBeLessThanOrEqual(MiB), { timeout: 40_000, interval: 500 })
   await comesDownTo(mostMiB)
 
   for (let n = 0; n < crowd; n++) expect(await http.get("/healthz")).toBe("200 ok")

@@ -9,27 +9,14 @@ export interface FoundRegistrar {
   readonly settings: Settings
 }
 
-/** Longer command lines are read all the same. */
-const buffer = Buffer.allocUnsafeSlow(4_096)
-
-/** Empty for a process that has gone, and for a thread of the kernel. One read is usual, since a host may have thousands of processes. */
-const commandLineOf = (pid: number | "self"): Buffer => {
-  const file = `/proc/${pid}/cmdline`
+/** Empty for a process that has gone. */
+const wordsOf = (pid: number | "self"): ReadonlyArray<string> => {
   try {
-    const descriptor = fs.openSync(file, "r")
-    try {
-      const length = fs.readSync(descriptor, buffer)
-      return length < buffer.length ? buffer.subarray(0, length) : fs.readFileSync(file)
-    } finally {
-      fs.closeSync(descriptor)
-    }
+    return fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").replace(/\0$/, "").split("\0")
   } catch {
-    return buffer.subarray(0, 0)
+    return []
   }
 }
-
-const wordsOf = (commandLine: Buffer): ReadonlyArray<string> =>
-  commandLine.toString("utf8").replace(/\0$/, "").split("\0")
 
 /** Undefined where it may not be read, which tells nothing. */
 const namespaceOf = (pid: number | "self", kind: "mnt" | "pid"): string | undefined => {
@@ -66,14 +53,14 @@ export const findRegistrars = (
   kubeletRegistrationPath: string,
   args: ReadonlyArray<string>
 ): ReadonlyArray<FoundRegistrar> => {
-  const wordsBefore = wordsOf(commandLineOf("self")).length - args.length
+  const wordsBefore = wordsOf("self").length - args.length
   return processes()
     .filter((pid) => pid !== process.pid)
     .flatMap((pid) => {
       try {
-        const commandLine = commandLineOf(pid)
-        if (!commandLine.includes(kubeletRegistrationPath)) return []
-        const read = readFlags(wordsOf(commandLine).slice(wordsBefore), "")
+        const words = wordsOf(pid)
+        if (!words.some((word) => word.includes(kubeletRegistrationPath))) return []
+        const read = readFlags(words.slice(wordsBefore), "")
         if (read.kind !== "run" || read.settings.mode === "kubelet-registration-probe") return []
         if (read.settings.kubeletRegistrationPath !== kubeletRegistrationPath) return []
         if (!shares(pid, "pid") || !shares(pid, "mnt")) return []

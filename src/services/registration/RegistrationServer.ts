@@ -25,7 +25,7 @@ import {
 import { makeRegistrationApi, type RegistrationApi } from "./RegistrationApi.ts"
 import { removeDeadDotNames, socketPathOf, statsOf } from "./RegistrationSocket.ts"
 import { makeSelfCheck, type SelfCheckError } from "./selfCheck.ts"
-import { watchFolder } from "./watchFolder.ts"
+import { pollMs, watchFolder } from "./watchFolder.ts"
 
 export interface RegistrationSettings {
   /** The kubelet's plugin directory, as this process sees it. */
@@ -62,8 +62,7 @@ const supportedVersions = ["1.0.0"]
 
 /** What dead registrars have left harms nobody; the kubelet is waited for first. */
 const tidyAfterMs = 1_000
-/** How often the socket is looked at without a cause; more often while another registrar holds it. */
-const pollMs = 30_000
+/** While another registrar holds the socket. */
 const rivalPollMs = 1_000
 
 /** Protobuf's text form, as upstream prints a verdict since v2.15. */

@@ -9,6 +9,8 @@ import * as Latch from "effect/Latch"
 
 /** After a change: whoever replaces a socket by name removes it first, and gets this long to bind. */
 const settleMs = 10
+/** How often to look without a cause, as a rule. */
+export const pollMs = 30_000
 /** Without inotify (no watches left on this host, or no right to read the folder). */
 const unwatchedPollMs = 100
 
