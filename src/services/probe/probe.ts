@@ -1,13 +1,13 @@
 /**
- * The probe mode: asks the registrar that runs beside this process, and says what it found. Loads `node:fs` and `node:net` only, since it must fit beside
+ * The probe mode: asks the registrar that runs beside this process, and says what it found. Loads nothing of node beyond `node:fs`, since it must fit beside
  * the registrar in a limit of 32 MiB.
  */
 import * as fs from "node:fs"
-import * as net from "node:net"
 
 import type { Settings } from "../flags/Flags.ts"
 import * as lines from "../log/catalogue.ts"
 import type { Line } from "../log/Log.ts"
+import { askLine } from "./askLine.ts"
 import { type FoundRegistrar, findRegistrars } from "./findRegistrar.ts"
 import { type StatusAnswer, statusSocketPath } from "./statusSocketName.ts"
 
@@ -24,28 +24,16 @@ export interface ProbeResult {
 }
 
 /** Asks once; rejects with the reason when nobody answers in time. */
-const ask = (socketPath: string, uid: number, deadline: number): Promise<StatusAnswer> =>
-  new Promise((resolve, reject) => {
-    const { uid: owner } = fs.lstatSync(socketPath)
-    if (owner !== uid) throw new Error(`${socketPath} belongs to uid ${owner}, the registrar runs as ${uid}`)
-    let text = ""
-    const socket = net.connect({ path: socketPath })
-    socket.setEncoding("utf8")
-    socket.setTimeout(Math.max(1, deadline - performance.now()), () => socket.destroy(new Error("no answer")))
-    socket.on("data", (chunk) => {
-      text += chunk
-      // The end of the connection, which takes 2 ms more, would tell nothing new.
-      if (text.endsWith("\n")) {
-        try {
-          resolve(JSON.parse(text) as StatusAnswer)
-        } catch {
-          reject(new Error("an answer that is none"))
-        }
-      } else if (text.length > longestAnswer) socket.destroy(new Error("an answer without an end"))
-    })
-    socket.on("error", reject)
-    socket.on("close", () => reject(new Error("hung up without an answer")))
-  })
+const ask = async (socketPath: string, uid: number, deadline: number): Promise<StatusAnswer> => {
+  const { uid: owner } = fs.lstatSync(socketPath)
+  if (owner !== uid) throw new Error(`${socketPath} belongs to uid ${owner}, the registrar runs as ${uid}`)
+  const line = await askLine({ path: socketPath, withinMs: deadline - performance.now(), longest: longestAnswer })
+  try {
+    return JSON.parse(line) as StatusAnswer
+  } catch {
+    throw new Error("an answer that is none")
+  }
+}
 
 const askUntil = async ({ pid, uid, settings }: FoundRegistrar, deadline: number): Promise<StatusAnswer> => {
   for (;;) {
