@@ -16,6 +16,7 @@ import { lastWords, lifecycleState } from "../machine/report.ts"
 import { parseCsiAddress } from "./driver/csiAddress.ts"
 import { driverLayer } from "./driverLayer.ts"
 import { httpAddress, type Settings } from "./flags/Flags.ts"
+import { giveBackMemory } from "./giveBackMemory.ts"
 import * as HttpServer from "./http/HttpServer.ts"
 import { Klog } from "./Klog.ts"
 import * as lines from "./log/catalogue.ts"
@@ -77,11 +78,10 @@ const dump = (log: Log, status: Status["Service"]) => {
 }
 
 /**
- * How V8 keeps little. It looks by itself for memory to give back, in small steps, some seconds after it last had much to do; with the first two flags compiled
- * code goes too, and is compiled again when it is needed again. The third lets it collect sooner in a crowd of callers. Only when all is loaded, since
- * code caches are keyed by V8's flags.
+ * V8 collects sooner while the heap grows: half the height of a crowd of callers. Its own look for memory to give back is `giveBackMemory`'s business. Only when
+ * all is loaded, since code caches are keyed by V8's flags.
  */
-const frugal = ["--stress-flush-code", "--flush-baseline-code", "--heap-growing-percent=10"]
+const frugal = ["--heap-growing-percent=10", "--no-memory-reducer"]
 
 /** Everything one registrar process needs, in the order it is acquired. */
 const programLayer = ({ settings, log }: Start, socketPath: string) =>
@@ -108,6 +108,7 @@ const live = (start: Start, socketPath: string) =>
     })
     yield* listenToProcess(start, registrar)
     for (const flag of frugal) v8.setFlagsFromString(flag)
+    yield* Effect.forkScoped(giveBackMemory())
     const output = yield* registrar.outcome
     armLastResort(start.exit, output.exitCode)
     return output
