@@ -11,10 +11,10 @@ import { defaultDriver, freePort, inode, World } from "./Harness.ts"
 import { tickMs } from "./Kubelet.ts"
 
 /** A registration begins on the next tick of the plugin manager and takes it a few calls. */
-const freshRegistrationMs = 1.5 * tickMs
+const freshRegistrationMs = 1.2 * tickMs
 
 /** A socket that replaces a registered one costs a tick more: deregistered on the first, registered on the second. */
-const replacedRegistrationMs = 2.5 * tickMs
+const replacedRegistrationMs = 2.2 * tickMs
 
 const longestName = `${"a".repeat(31)}.${"b".repeat(31)}`
 
