@@ -8,6 +8,7 @@
 import type { EventObject } from "xstate"
 import { assign, fromCallback, fromPromise, raise, setup } from "xstate"
 
+import { adviceText } from "./advice.ts"
 import type { Context, Failure, Input, Output } from "./context.ts"
 import { initialContext, outputOf } from "./context.ts"
 import type { RegistrarEvent } from "./events.ts"
@@ -84,7 +85,7 @@ export const registrarMachine = setup({
       failure: context.obstacle ?? { step: "connecting" as const, cause: "context deadline exceeded", advice: "" }
     })),
     recordRefusalAsFailure: assign((_, { text }: { readonly text: string }) => ({
-      failure: { step: "registering" as const, cause: text, advice: "" }
+      failure: { step: "registering" as const, cause: text, advice: adviceText(text) }
     })),
     recordDumpRequest: assign({ dumpRequested: true }),
     reportRename: raise((_, { name }: { readonly name: string }) => ({ type: "driver.renamed" as const, name })),

@@ -4,6 +4,7 @@
  */
 import type { SnapshotFrom } from "xstate"
 
+import { adviceText } from "./advice.ts"
 import type { Failure, Output } from "./context.ts"
 import type { RegistrarEvent } from "./events.ts"
 import { refusalRestMs } from "./policies.ts"
@@ -131,6 +132,11 @@ const asError = ({ cause, advice, facts }: Failure): Values => ({
   ...(advice === "" ? {} : { advice })
 })
 
+const advised = (refusal: string): Values => {
+  const advice = adviceText(refusal)
+  return advice === "" ? {} : { advice }
+}
+
 /** Milliseconds as a person reads a wait. */
 const seconds = (ms: number) => `${Number((ms / 1_000).toFixed(1))}s`
 
@@ -186,7 +192,8 @@ const registrationLine = (event: RegistrarEvent, after: RegistrarSnapshot): Repo
         ? say(reportLines.refused, {
             err: event.text,
             refusals: context.refusals,
-            retryIn: seconds(refusalRestMs(context.refusals, event.spread))
+            retryIn: seconds(refusalRestMs(context.refusals, event.spread)),
+            ...advised(event.text)
           })
         : undefined
     case "stop.requested":
@@ -220,12 +227,18 @@ export const transitionLines = (
   return lines.filter((line) => line !== undefined)
 }
 
+/** `mount` tells which folder of the host the registration folder is. */
+const whyNotCalled = (mount: string) =>
+  /\/plugins_registry\/? on /.test(mount)
+    ? "check that the kubelet runs, and that this is the folder of its --root-dir"
+    : "the kubelet watches plugins_registry below its --root-dir, as a rule /var/lib/kubelet/plugins_registry: check which folder of the host is mounted here"
+
 /** What a wait is worth saying again: whom we wait for, for how long, and what the outside adds (`facts`). Nothing in states that wait for nobody. */
 export const reminder = (snapshot: RegistrarSnapshot, waitedMs: number, facts: Values): ReportLine | undefined => {
   const values = { csiDriverName: snapshot.context.driverName, waited: seconds(waitedMs) }
   switch (lifecycleState(snapshot)) {
     case "listening":
-      return say(reportLines.notCalled, { ...values, ...facts })
+      return say(reportLines.notCalled, { ...values, ...facts, advice: whyNotCalled(String(facts.mount ?? "")) })
     case "awaitingKubelet":
       return say(reportLines.notDecided, values)
     case "displaced":

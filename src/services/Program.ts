@@ -25,6 +25,7 @@ import { crashOf, makeRegistrar, type Registrar } from "./Registrar.ts"
 import type { Request, Signals } from "./signals/Signals.ts"
 import { Status } from "./Status.ts"
 import * as StatusSocket from "./StatusSocket.ts"
+import { terminationMessage, writeTerminationLog } from "./terminationLog.ts"
 
 export interface Start {
   readonly settings: Settings
@@ -111,6 +112,8 @@ const live = (start: Start, socketPath: string) =>
     yield* Effect.forkScoped(giveBackMemory())
     const output = yield* registrar.outcome
     armLastResort(start.exit, output.exitCode)
+    const last = lastWords(output)
+    if (last !== undefined) writeTerminationLog(terminationMessage(last, last.values, (yield* Status).history()))
     return output
   })
 
@@ -129,6 +132,7 @@ const program = (start: Start) =>
     const address = parseCsiAddress(settings.csiAddress)
     if ("fault" in address) {
       log.write(lines.errorConnecting, { err: address.fault })
+      writeTerminationLog(terminationMessage(lines.errorConnecting, { err: address.fault }, []))
       return 1
     }
     const services = yield* Effect.raceFirst(Layer.build(programLayer(start, address.path)), stopBefore(start.signals))
@@ -142,6 +146,7 @@ const program = (start: Start) =>
     Effect.catchTag("HttpAddressError", ({ reason }) =>
       Effect.sync(() => {
         start.log.write(lines.httpError, { err: reason })
+        writeTerminationLog(terminationMessage(lines.httpError, { err: reason }, []))
         return 1
       })
     )

@@ -13,7 +13,13 @@ import type { DriverEvent, KubeletEvent, ProcessEvent, RegistrarEvent, SocketEve
 import type { Announcement } from "../machine/registrar.ts"
 import { registrarMachine } from "../machine/registrar.ts"
 import { stillConnectingEveryMs } from "../machine/policies.ts"
-import { lifecycleState, type RegistrarSnapshot, reminder, transitionLines } from "../machine/report.ts"
+import {
+  driverConnected,
+  lifecycleState,
+  type RegistrarSnapshot,
+  reminder,
+  transitionLines
+} from "../machine/report.ts"
 import { makeBridge } from "./Bridge.ts"
 import { DriverConnection } from "./driver/DriverConnection.ts"
 import { Klog } from "./Klog.ts"
@@ -106,6 +112,10 @@ export const makeRegistrar = (
 
     const done = yield* Deferred.make<Output>()
     const narrate = status.subscribe(({ before, event, after }) => {
+      if (log.enabled(lines.transition) && !sameValue(before, after)) {
+        const [from, to] = [lifecycleState(before), lifecycleState(after)]
+        log.write(lines.transition, { event: event.type, from, to, driverConnected: driverConnected(after) })
+      }
       for (const line of transitionLines(before, event, after)) log.write(line, line.values)
     })
     /** A step is told before what it starts begins, so that the log names causes before effects; an event that moved nothing is told after. */
@@ -168,6 +178,9 @@ export const crashOf = (error: unknown): Failure => ({
 
 /** Sends, and stays: an actor that has told how it ended lives on until its state is left. */
 const tell = (send: () => void): Effect.Effect<never> => Effect.andThen(Effect.sync(send), Effect.never)
+
+const sameValue = (one: RegistrarSnapshot, other: RegistrarSnapshot) =>
+  JSON.stringify(one.value) === JSON.stringify(other.value)
 
 /** Hears an obstacle when its cause is another one than before. */
 const onChange = (tellObstacle: (obstacle: Failure) => void) => {

@@ -69,15 +69,21 @@ const life: ReadonlyArray<Expected> = [
   [5, "connection.go:264", "GRPC call", "method", "request"],
   [5, "connection.go:270", "GRPC response", "response", "err"],
   [2, "main.go:180", "CSI driver name", "csiDriverName"],
+  [2, "registrar.ts:170", "Transition", "event", "from", "to", "driverConnected"],
   [0, "node_register.go:56", "Starting Registration Server", "socketPath"],
   [0, "node_register.go:66", "Registration Server started", "socketPath"],
+  [2, "registrar.ts:170", "Transition", "event", "from", "to", "driverConnected"],
   [4, "main.go:90", "Received GetInfo call", "request"],
+  [2, "registrar.ts:170", "Transition", "event", "from", "to", "driverConnected"],
   [0, "main.go:102", "Received NotifyRegistrationStatus call", "status"],
+  [2, "registrar.ts:170", "Transition", "event", "from", "to", "driverConnected"],
   [0, "registrar.ts:130", "Registered with the kubelet", "csiDriverName"],
   [4, "node_register.go:144", "Attempting to open a gRPC connection", "socketfile"],
   [4, "node_register.go:152", "Calling node registrar to check if it still responds"],
   [5, "node_register.go:115", "Health check succeeded"],
-  [0, "registrar.ts:140", "Stopping", "signal"]
+  [2, "registrar.ts:170", "Transition", "event", "from", "to", "driverConnected"],
+  [0, "registrar.ts:140", "Stopping", "signal"],
+  [2, "registrar.ts:170", "Transition", "event", "from", "to", "driverConnected"]
 ]
 
 const outlineOf = ({ severity, caller, message, values }: Entry) => [
@@ -144,7 +150,14 @@ it("the values are upstream's, the same in both formats", async ({ world }) => {
     "Received GetInfo call": { request: "" },
     "Received NotifyRegistrationStatus call": { status: "plugin_registered:true" },
     "Registered with the kubelet": { csiDriverName: driverName },
-    Stopping: { signal: "SIGTERM" }
+    Stopping: { signal: "SIGTERM" },
+    // The last of them.
+    Transition: {
+      event: expect.stringContaining("stopping"),
+      from: "stopping",
+      to: "stopped",
+      driverConnected: false
+    }
   }
   const valuesOf = (entries: ReadonlyArray<Entry>) =>
     Object.fromEntries(entries.map(({ message, values }) => [message, Object.fromEntries(values)]))

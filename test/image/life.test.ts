@@ -121,3 +121,24 @@ it("localhost in --http-endpoint is what /etc/hosts says, as a kubelet mounts it
     meanwhile: async () => expect(await http.get("/readyz")).toMatch(/^200 /)
   })
 })
+
+it("tells the kubelet in the container's message why it has ended", async ({ world }) => {
+  const file = join(world.root, "termination-log")
+  fs.writeFileSync(file, "")
+  fs.chmodSync(file, 0o666)
+  await world.driver()
+  const { registrar, says } = world.registrar(native, ["--registration-attempts=1"], {
+    mounts: [{ source: file, destination: "/dev/termination-log" }]
+  })
+  await says(said.started)
+  const kubelet = world.kubelet()
+  await kubelet.getInfo()
+  await kubelet.notify(false, "RegisterPlugin error -- plugin registration failed with err: driver name is empty")
+  kubelet.close()
+
+  expect(await registrar.program.exited).toMatchObject({ code: 1, signal: null })
+  const [cause, advice, , , ...events] = fs.readFileSync(file, "utf8").trimEnd().split("\n")
+  expect(cause).toMatch(/^Registration process failed with error.*driver name is empty$/)
+  expect(advice).toMatch(/^driver: the driver has no name/)
+  expect(events.join("\n")).toMatch(/kubelet\.refused: awaitingKubelet → /)
+})

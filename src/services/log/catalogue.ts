@@ -110,3 +110,5 @@ export const windowsUnsupported = error(
   "registrar.ts:100",
   "Windows nodes are not supported; run kubernetes-csi/node-driver-registrar there"
 )
+/** event, from, to: lifecycle states; driverConnected */
+export const transition = info("registrar.ts:170", 2, "Transition")
