@@ -112,7 +112,8 @@ export const makeRegistrar = (
 
     const done = yield* Deferred.make<Output>()
     const narrate = status.subscribe(({ before, event, after }) => {
-      if (log.enabled(lines.transition) && !sameValue(before, after)) {
+      // The end has its own last words, which stay the last line.
+      if (log.enabled(lines.transition) && after.status === "active" && !sameValue(before, after)) {
         const [from, to] = [lifecycleState(before), lifecycleState(after)]
         log.write(lines.transition, { event: event.type, from, to, driverConnected: driverConnected(after) })
       }

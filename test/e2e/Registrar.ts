@@ -11,7 +11,8 @@ export const said = {
   refused: "Registration was refused by the kubelet, announcing again",
   removed: "Registration socket was removed, putting it back",
   displaced: "Another registrar holds the registration socket, standing by until it leaves",
-  stopping: "Stopping"
+  stopping: "Stopping",
+  transition: "Transition"
 }
 
 const klogLine = /^([IE])\d{4} \d\d:\d\d:\d\d\.\d{6} {1,7}(\d+) ([\w./]+:\d+)\] "((?:[^"\\]|\\.)*)"/
