@@ -119,15 +119,18 @@ export const makeRegistrar = (
       }
       for (const line of transitionLines(before, event, after)) log.write(line, line.values)
     })
-    /** A step is told before what it starts begins, so that the log names causes before effects; an event that moved nothing is told after. */
-    let told: unknown
+    /**
+     * A step is told before what it starts begins, so that the log names causes before effects. An event that raises another one has two of them, and a
+     * snapshot after the last; what begins or breaks the chart has a snapshot alone.
+     */
+    let stepped = false
     const inspect = (inspected: InspectionEvent) => {
       options.inspect?.(inspected)
       if (inspected.actorRef.sessionId !== inspected.rootId) return
-      const stepped = inspected.type === "@xstate.microstep"
-      if (!stepped && (inspected.type !== "@xstate.snapshot" || inspected.event === told)) return
-      told = inspected.event
-      status.record(inspected.event as RegistrarEvent, inspected.snapshot as RegistrarSnapshot)
+      if (inspected.type !== "@xstate.microstep" && inspected.type !== "@xstate.snapshot") return
+      const isTold = stepped && inspected.type === "@xstate.snapshot"
+      stepped = inspected.type === "@xstate.microstep"
+      if (!isTold) status.record(inspected.event as RegistrarEvent, inspected.snapshot as RegistrarSnapshot)
     }
     const actor = yield* Effect.acquireRelease(
       Effect.sync(() =>
