@@ -26,7 +26,12 @@ export interface Meta {
 }
 
 /** Names of the pieces, by the module that each begins with. */
-const pieceNames: Readonly<Record<string, string>> = { src: "grpc", Layer: "effect", Program: "program" }
+const pieceNames: Readonly<Record<string, string>> = {
+  src: "grpc",
+  Layer: "effect",
+  Program: "program",
+  Tally: "metrics"
+}
 
 /** The commit of the work tree, with "-dirty" when files differ from it; "unknown" outside a repository. */
 export const commit = (): string => {

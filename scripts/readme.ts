@@ -1,13 +1,14 @@
-// The tables of README.md that come from the code: flags and differences. `node scripts/readme.ts` writes them, test/readme.test.ts compares.
+// The tables of README.md that come from the code: flags, metrics and differences. `node scripts/readme.ts` writes them, test/readme.test.ts compares.
 import { readFile, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 
 import { differencesTable } from "../src/machine/differences.ts"
 import { flagsTable } from "../src/services/flags/help.ts"
+import { metricsTable } from "../src/services/metrics/definitions.ts"
 
 export const readmeFile = join(resolve(import.meta.dirname, ".."), "README.md")
 
-const blocks = { flags: flagsTable, differences: differencesTable }
+const blocks = { flags: flagsTable, differences: differencesTable, metrics: metricsTable }
 
 /** A page with what lies between its markers made anew; throws when a block has lost its place. `page` names it. */
 export const withBlocks = (page: string, text: string, blocks: Readonly<Record<string, () => string>>): string =>

@@ -1,4 +1,4 @@
-/** Claim: what the README says of flags and differences is what the code does today. */
+/** Claim: what the README says of flags, metrics and differences is what the code does today. */
 import * as fs from "node:fs/promises"
 
 import { assert, it } from "@effect/vitest"

@@ -18,6 +18,7 @@ import { driverLayer } from "./driverLayer.ts"
 import { httpAddress, type Settings } from "./flags/Flags.ts"
 import { giveBackMemory } from "./giveBackMemory.ts"
 import * as HttpServer from "./http/HttpServer.ts"
+import { metricsRoutes } from "./http/metricsRoutes.ts"
 import { Klog } from "./Klog.ts"
 import * as lines from "./log/catalogue.ts"
 import type { Log } from "./log/Log.ts"
@@ -86,7 +87,10 @@ const frugal = ["--heap-growing-percent=10", "--no-memory-reducer"]
 
 /** Everything one registrar process needs, in the order it is acquired. */
 const programLayer = ({ settings, log }: Start, socketPath: string) =>
-  Layer.merge(HttpServer.layer(httpAddress(settings)), StatusSocket.layer(settings.pluginRegistrationPath)).pipe(
+  Layer.merge(
+    HttpServer.layer(httpAddress(settings), [metricsRoutes(settings.metricsPath)]),
+    StatusSocket.layer(settings.pluginRegistrationPath)
+  ).pipe(
     Layer.provideMerge(
       driverLayer({
         socketPath,

@@ -10,7 +10,7 @@ import * as Fiber from "effect/Fiber"
 import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 
-import { DriverConnection } from "../../src/services/driver/DriverConnection.ts"
+import { type Call, DriverConnection } from "../../src/services/driver/DriverConnection.ts"
 
 export interface DriverWorld {
   readonly layer: Layer.Layer<DriverConnection>
@@ -94,6 +94,35 @@ export const suite = (name: string, makeWorld: Effect.Effect<DriverWorld, never,
         const again = yield* Effect.forkScoped(driver.identify(() => {}))
         yield* world.tellsName("b.example.com")
         assert.strictEqual(yield* Fiber.join(again), "b.example.com")
+      })
+    )
+
+    check("tells of each call how it ended and how long it took, until nobody wants to hear", (world, driver) =>
+      Effect.gen(function* () {
+        const calls: Array<Call> = []
+        const stop = driver.onCall((call) => calls.push(call))
+        const ask = (answer: Effect.Effect<void>) =>
+          Effect.gen(function* () {
+            const asked = yield* Effect.forkScoped(driver.identify(() => {}))
+            yield* answer
+            return yield* Fiber.await(asked)
+          })
+
+        yield* ask(world.failsForNow)
+        yield* ask(world.knowsNoCall)
+        yield* ask(world.tellsName("a.example.com"))
+        stop()
+        yield* ask(world.tellsName("b.example.com"))
+
+        assert.deepStrictEqual(
+          calls.map(({ code, name }) => [code, name]),
+          [
+            ["Unavailable", undefined],
+            ["Unimplemented", undefined],
+            ["OK", "a.example.com"]
+          ]
+        )
+        for (const { seconds } of calls) assert.isTrue(seconds >= 0 && seconds < 10, `${seconds} s`)
       })
     )
 

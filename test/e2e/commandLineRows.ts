@@ -386,6 +386,13 @@ const ours: ReadonlyArray<Row> = [
   ["--registration-attempts=-1", badValue('"-1"', "registration-attempts", "must not be negative; 0 means no limit")],
   ["--reannounce-on-driver-restart --version", versionShown],
   ["--reannounce-on-driver-restart=maybe", badBool('"maybe"', "reannounce-on-driver-restart")],
+  ["--metrics-path=/a/b --version", versionShown],
+  ["--metrics-path", needsArgument("metrics-path")],
+  ["--metrics-path=metrics", badValue('"metrics"', "metrics-path", "must begin with a slash, such as /metrics")],
+  [
+    "--metrics-path=/livez",
+    badValue('"/livez"', "metrics-path", "is the path of another endpoint; choose one such as /metrics")
+  ],
   ["--probe=alive --version", versionShown],
   ["--probe", needsArgument("probe")],
   ["--probe=maybe", badValue('"maybe"', "probe", "must be alive or registered")],

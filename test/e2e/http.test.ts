@@ -58,7 +58,7 @@ const found: ReadonlyArray<readonly [target: string, endpoint: Endpoint]> = [
 
 const nowhere = [
   "/",
-  "/metrics",
+  "/metrics/",
   "/healthz/",
   "/Healthz",
   "/healthz%2f",

@@ -5,6 +5,7 @@ import * as Layer from "effect/Layer"
 
 import type { Failure } from "../../src/machine/context.ts"
 import {
+  type Call,
   DriverConnection,
   DriverRejectedError,
   DriverUnavailableError
@@ -19,6 +20,17 @@ type Attempt = {
 export const makeFakeDriver = (gate: Gate) => {
   let attempt: Attempt | undefined
   let loss = Deferred.makeUnsafe<void>()
+  const listeners = new Set<(call: Call) => void>()
+  /** Answers the attempt, as the end of a call that took no time. */
+  const end = (
+    code: string,
+    name: string | undefined,
+    answer: Effect.Effect<string, DriverUnavailableError | DriverRejectedError>
+  ) => {
+    const attempted = waiting()
+    for (const listener of [...listeners]) listener({ code, seconds: 0, name })
+    Deferred.doneUnsafe(attempted.answer, answer)
+  }
   const waiting = () => {
     if (attempt === undefined) throw new Error("the driver is not being dialled")
     return attempt
@@ -39,18 +51,20 @@ export const makeFakeDriver = (gate: Gate) => {
   return {
     layer: Layer.succeed(DriverConnection, {
       identify,
-      lost: Effect.suspend(() => gate.hold(Deferred.await(loss), () => {}))
+      lost: Effect.suspend(() => gate.hold(Deferred.await(loss), () => {})),
+      onCall: (listener) => {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      }
     }),
     isDialled: () => attempt !== undefined,
     block: (obstacle: Failure) => waiting().onObstacle(obstacle),
     answer: (name: string) => {
       loss = Deferred.makeUnsafe<void>()
-      Deferred.doneUnsafe(waiting().answer, Effect.succeed(name))
+      end("OK", name, Effect.succeed(name))
     },
-    fail: (obstacle: Failure) =>
-      Deferred.doneUnsafe(waiting().answer, Effect.fail(new DriverUnavailableError({ obstacle }))),
-    reject: (failure: Failure) =>
-      Deferred.doneUnsafe(waiting().answer, Effect.fail(new DriverRejectedError({ failure }))),
+    fail: (obstacle: Failure) => end("Unavailable", undefined, Effect.fail(new DriverUnavailableError({ obstacle }))),
+    reject: (failure: Failure) => end("Unimplemented", undefined, Effect.fail(new DriverRejectedError({ failure }))),
     lose: () => Deferred.doneUnsafe(loss, Effect.void)
   }
 }

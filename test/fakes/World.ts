@@ -108,5 +108,16 @@ export const makeWorld = (policy: Policy) =>
         yield* TestClock.adjust(afterMs)
       })
 
-    return { registrar, status, taken: taken as ReadonlyArray<string>, driver, server, gate, log: fakeLog, step, press }
+    return {
+      services,
+      registrar,
+      status,
+      taken: taken as ReadonlyArray<string>,
+      driver,
+      server,
+      gate,
+      log: fakeLog,
+      step,
+      press
+    }
   })

@@ -24,6 +24,8 @@ export interface Peers {
   readonly plainRegistrar: string
   /** The dial of a kubelet before 1.29. */
   readonly oldKubelet: string
+  /** Prometheus' parser and linter. */
+  readonly promlint: string
 }
 
 export class GoMissingError extends Error {
@@ -86,7 +88,8 @@ const peersIn = (directory: string): Peers => ({
   kubelet: join(directory, "peer"),
   driver: join(directory, "driver"),
   plainRegistrar: join(directory, "plain-registrar"),
-  oldKubelet: join(directory, "old-kubelet")
+  oldKubelet: join(directory, "old-kubelet"),
+  promlint: join(directory, "promlint")
 })
 
 /** The peers as they were built; throws `PeersMissingError` when these sources have not been. */
@@ -107,7 +110,7 @@ export const buildPeers = (): Peers => {
     const unfinished = mkdtempSync(join(cache, ".unfinished-"))
     try {
       const flags = ["-mod=readonly", "-ldflags=-s -w", "-o", `${unfinished}/`]
-      go(["build", ...flags, ...releaseFlags(), "./peer", "./driver", "./plain-registrar"])
+      go(["build", ...flags, ...releaseFlags(), "./peer", "./driver", "./plain-registrar", "./promlint"])
       go(["build", ...flags, "."], join(folder, "old-kubelet"))
       renameSync(unfinished, directory)
     } catch (error) {

@@ -20,7 +20,7 @@ import * as lines from "../log/catalogue.ts"
 import { awaitListener, awaitSocket } from "./awaitSocket.ts"
 import { driverNameFault } from "./driverName.ts"
 import { responseText } from "./responseText.ts"
-import { rpcError } from "./rpcError.ts"
+import { codeName, rpcError } from "./rpcError.ts"
 
 /** This attempt failed; another one may succeed. */
 export class DriverUnavailableError extends Data.TaggedError("DriverUnavailableError")<{ readonly obstacle: Failure }> {
@@ -38,6 +38,15 @@ export class DriverRejectedError extends Data.TaggedError("DriverRejectedError")
 
 /** The first attempt to connect has failed; why is found out by looking. */
 class ConnectionRefusedError extends Data.TaggedError("ConnectionRefusedError") {}
+
+/** One GetPluginInfo call that has ended. */
+export interface Call {
+  /** Go's name of the status: `OK`, `Unavailable`, … */
+  readonly code: string
+  readonly seconds: number
+  /** What the driver has told, if it is a CSI name. */
+  readonly name: string | undefined
+}
 
 export interface DriverSettings {
   /** Absolute path of the driver's socket. */
@@ -58,6 +67,8 @@ export class DriverConnection extends Context.Service<
     ) => Effect.Effect<string, DriverUnavailableError | DriverRejectedError>
     /** Ends when the connection of the last successful `identify` is lost. */
     readonly lost: Effect.Effect<void>
+    /** Calls `listener` at the end of each GetPluginInfo call, before `identify` answers, until the returned function is called. */
+    readonly onCall: (listener: (call: Call) => void) => () => void
   }
 >()("registrar/services/driver/DriverConnection") {
   static readonly layer = (settings: DriverSettings) => Layer.effect(DriverConnection, make(settings))
@@ -98,6 +109,9 @@ const callFault = (error: grpc.ServiceError, callTimeoutMs: number) => {
       : "look at the driver's own log"
   return unavailable("identifying", rpcError(error), advice)
 }
+
+const legalName = (response: GetPluginInfoResponse | undefined) =>
+  response === undefined || driverNameFault(response.name) !== undefined ? undefined : response.name
 
 /** Which socket lies at a path: another one belongs to another process. Empty when none does. */
 const socketIdentity = (socketPath: string): string => {
@@ -147,6 +161,7 @@ const make = ({ socketPath, callTimeoutMs }: DriverSettings) =>
   Effect.gen(function* () {
     const log = yield* Klog
     const address = `unix://${socketPath}`
+    const listeners = new Set<(call: Call) => void>()
     let connected: { readonly client: grpc.Client; readonly socket: string } | undefined
 
     const hangUp = Effect.sync(() => {
@@ -158,6 +173,7 @@ const make = ({ socketPath, callTimeoutMs }: DriverSettings) =>
       Effect.callback<GetPluginInfoResponse, grpc.ServiceError>((resume) => {
         const { path, requestSerialize, responseDeserialize } = IdentityService.GetPluginInfo
         log.write(lines.grpcCall, { method: path, request: "{}" })
+        const since = performance.now()
         const call = client.makeUnaryRequest<GetPluginInfoRequest, GetPluginInfoResponse>(
           path,
           requestSerialize,
@@ -169,6 +185,9 @@ const make = ({ socketPath, callTimeoutMs }: DriverSettings) =>
               response: responseText(response),
               err: error === null ? null : rpcError(error)
             })
+            const seconds = (performance.now() - since) / 1_000
+            const ended = { code: codeName(error?.code ?? grpc.status.OK), seconds, name: legalName(response) }
+            for (const listener of [...listeners]) listener(ended)
             resume(error === null ? Effect.succeed(response as GetPluginInfoResponse) : Effect.fail(error))
           }
         )
@@ -235,6 +254,10 @@ const make = ({ socketPath, callTimeoutMs }: DriverSettings) =>
     yield* Effect.addFinalizer(() => hangUp)
     return DriverConnection.of({
       identify,
-      lost: Effect.suspend(() => (connected === undefined ? Effect.void : lossOf(connected.client, connected.socket)))
+      lost: Effect.suspend(() => (connected === undefined ? Effect.void : lossOf(connected.client, connected.socket))),
+      onCall: (listener) => {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      }
     })
   })

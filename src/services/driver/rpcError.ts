@@ -2,7 +2,8 @@
 import type { ServiceError } from "@grpc/grpc-js"
 import { status } from "@grpc/grpc-js"
 
-const goName = (code: number): string => {
+/** The name of a status code in Go, such as `DeadlineExceeded`. */
+export const codeName = (code: number): string => {
   if (code === status.CANCELLED) return "Canceled"
   if (code === status.OK) return "OK"
   const name = status[code]
@@ -15,4 +16,4 @@ const goName = (code: number): string => {
 }
 
 export const rpcError = ({ code, details }: Pick<ServiceError, "code" | "details">): string =>
-  `rpc error: code = ${goName(code)} desc = ${code === status.DEADLINE_EXCEEDED ? "context deadline exceeded" : details}`
+  `rpc error: code = ${codeName(code)} desc = ${code === status.DEADLINE_EXCEEDED ? "context deadline exceeded" : details}`

@@ -28,6 +28,8 @@ export interface Settings {
   readonly enablePprof: boolean
   /** As given, unknown words too. */
   readonly mode: string
+  /** A clean path that no other route has. */
+  readonly metricsPath: string
   readonly probe: FlagValues["probe"]
   readonly version: boolean
   /** `--connection-timeout` was given, and not as 0. */

@@ -5,6 +5,7 @@
  */
 
 import { defaults } from "../../machine/policies.ts"
+import { metricsPathFault } from "./metricsPath.ts"
 import {
   bool,
   boolFunc,
@@ -160,6 +161,9 @@ export const flags = {
     defaults.reannounceOnDriverRestart,
     "Register again when a driver that was lost is back."
   ),
+  metricsPath: flag("metrics-path", text, "/metrics", "Path at which the HTTP server shows metrics for Prometheus.", {
+    refuse: metricsPathFault
+  }),
   probe: flag(
     "probe",
     choice(["alive", "registered"]),

@@ -13,6 +13,7 @@ import type { Socket } from "node:net"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 
 import { Klog } from "../Klog.ts"
 import * as lines from "../log/catalogue.ts"
@@ -33,7 +34,7 @@ import { destination } from "./goMux.ts"
 import { LastAnswers } from "./LastAnswers.ts"
 import { type HttpAddressError, listen } from "./listen.ts"
 import { isRefusal, type ParseError, readRequest, readUnparsed, type Request } from "./request.ts"
-import { makeRoutes, text } from "./routes.ts"
+import { type Feature, makeRoutes, text } from "./routes.ts"
 
 const serverOptions = {
   /** Its absence is answered in Go's words. */
@@ -54,12 +55,12 @@ const faulty = text(500, "500 Internal Server Error\n")
 
 type Handle = (request: Request, response: http.ServerResponse) => void
 
-const make = (endpoint: string) =>
+const make = <R>(endpoint: string, features: ReadonlyArray<Feature<R>>) =>
   Effect.gen(function* () {
     const log = yield* Klog
     if (endpoint === "") return log.write(lines.skippingHttp)
     log.write(lines.startingHttp, { endpoint })
-    const routes = yield* makeRoutes
+    const routes = new Map((yield* Effect.all([makeRoutes, ...features])).flatMap((some) => [...some]))
     const requests = yield* FiberSet.make<unknown, unknown>()
     const fork = yield* FiberSet.runtime(requests)()
 
@@ -152,6 +153,9 @@ const makeServer = (handle: Handle, lastAnswers: LastAnswers): http.Server => {
   return server
 }
 
-/** Listens at `endpoint`, an address in Go's form; does nothing when it is empty. */
-export const layer = (endpoint: string): Layer.Layer<never, HttpAddressError, Klog | RegistrationServer | Status> =>
-  Layer.effectDiscard(make(endpoint))
+/** Listens at `endpoint`, an address in Go's form; does nothing when it is empty. `features` are those that are on, beside the routes of routes.ts. */
+export const layer = <R = never>(
+  endpoint: string,
+  features: ReadonlyArray<Feature<R>> = []
+): Layer.Layer<never, HttpAddressError, Exclude<R, Scope.Scope> | Klog | RegistrationServer | Status> =>
+  Layer.effectDiscard(make(endpoint, features))

@@ -2,7 +2,7 @@
  * Where a request goes, as Go's net/http decides it (1.26: net/url and ServeMux): pure, from method and request target to a destination.
  *
  * Text is Latin-1 here, a character a byte, since Go's rules are about bytes. Two of its habits are kept because clients see them: a path is compared
- * after unescaping but cleaned before it, and a redirect escapes the escaped path once more (`//a%20b` goes to `/a%2520b`).
+ * after unescaping but cleaned before it, and a redirect escapes the escaped path once more (`//a%20b` goes to `/a%2520b`), unless it adds a slash.
  */
 import { isIPv6 } from "node:net"
 
@@ -46,17 +46,30 @@ export const parseTarget = (method: string, raw: string): Target | undefined => 
   return validAuthority(name, authority) ? withPath(raw, slash < 0 ? "" : rest.slice(slash), query) : undefined
 }
 
-/** `routes` are exact paths, without escapes. */
+/** `routes` are exact paths, without escapes. One that ends with a slash is redirected to from the path without it. */
 export const destination = (method: string, target: Target, routes: { has(path: string): boolean }): Destination => {
   if (target.raw === "*") return { kind: method === "OPTIONS" ? "options" : "asterisk" }
   const { path, query } = target
+  const redirectTo = (to: string): Destination => ({
+    kind: "redirect",
+    location: escape(to) + (query === "" ? "" : `?${query}`)
+  })
   const clean = method === "CONNECT" ? path : cleanPath(path)
-  if (clean !== path) return { kind: "redirect", location: escape(clean) + (query === "" ? "" : `?${query}`) }
-  // Compared segment by segment, each unescaped: an escaped slash separates nothing.
-  const route = path.length <= maxRouteBytes && path.lastIndexOf("/") === 0 ? `/${unescape(path.slice(1))}` : undefined
-  return route !== undefined && routes.has(route) && !route.includes("/", 1)
-    ? { kind: "route", path: route }
-    : { kind: "notFound" }
+  const route = routeOf(clean, routes)
+  // Here Go cleans the path without its escapes, and makes no exception for CONNECT. Where that leads to `//`, another host, we say `/`.
+  if (route === undefined && clean !== "" && routeOf(`${clean}/`, routes) !== undefined) {
+    return redirectTo(cleanPath(`${unescape(path)}/`))
+  }
+  if (clean !== path) return redirectTo(clean)
+  return route === undefined ? { kind: "notFound" } : { kind: "route", path: route }
+}
+
+/** Compared segment by segment, each unescaped: an escaped slash separates nothing. */
+const routeOf = (path: string, routes: { has(path: string): boolean }): string | undefined => {
+  if (path.length > maxRouteBytes) return undefined
+  const segments = path.split("/").map(unescape)
+  const route = segments.join("/")
+  return routes.has(route) && !segments.some((segment) => segment.includes("/")) ? route : undefined
 }
 
 /** The shortest path that means the same: no `//`, `.` or `..`; a slash at the end stays. */

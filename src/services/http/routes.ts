@@ -13,8 +13,11 @@ import { Status } from "../Status.ts"
 import { type Answer, utf8 } from "./answer.ts"
 import type { Request } from "./request.ts"
 
+export type Route = (request: Request) => Effect.Effect<Answer>
 /** By exact path, for any method. */
-export type Routes = ReadonlyMap<string, (request: Request) => Effect.Effect<Answer>>
+export type Routes = ReadonlyMap<string, Route>
+/** What adds its routes to those here. Made where there is an endpoint, before anything is announced; lasts until the scope ends. */
+export type Feature<R = never> = Effect.Effect<Routes, never, R>
 
 export const text = (status: Answer["status"], body: string): Answer => ({ status, body: utf8(body) })
 const ok = text(200, "ok")
@@ -83,7 +86,7 @@ export const makeRoutes: Effect.Effect<Routes, never, Klog | RegistrationServer 
       return { ...text(code, `${JSON.stringify(body)}\n`), headers: json }
     })
 
-  return new Map<string, (request: Request) => Effect.Effect<Answer>>([
+  return new Map<string, Route>([
     ["/healthz", () => healthz],
     ["/livez", () => livez],
     ["/readyz", (request) => readyz(wantsJson(request))]

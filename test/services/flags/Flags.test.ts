@@ -26,6 +26,7 @@ describe("readFlags", () => {
       healthPort: 0,
       enablePprof: false,
       mode: "",
+      metricsPath: "/metrics",
       probe: "alive",
       version: false,
       connectionTimeoutGiven: false,

@@ -47,6 +47,7 @@ describe("usage", () => {
       "default 5m0s",
       "default 5s",
       'default "text"',
+      'default "/metrics"',
       'default "/registration"',
       'default "alive"',
       "default 10",

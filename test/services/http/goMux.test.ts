@@ -6,7 +6,7 @@ import { assert, describe, it } from "vitest"
 
 import { cleanPath, destination, parseTarget } from "../../../src/services/http/goMux.ts"
 
-const routes = new Set(["/healthz", "/livez"])
+const routes = new Set(["/healthz", "/livez", "/debug/pprof/", "/debug/pprof/heap"])
 
 const pieces = [
   "/",
@@ -16,6 +16,9 @@ const pieces = [
   "...",
   "a",
   "healthz",
+  "debug/pprof",
+  "%64ebug",
+  "pprof",
   "%2e",
   "%2F",
   "%",
@@ -66,6 +69,13 @@ describe("cleanPath", () => {
 })
 
 describe("destination", () => {
+  const goes = (method: string, target: string) => {
+    const parsed = parseTarget(method, target)
+    if (parsed === undefined) return "refused"
+    const to = destination(method, parsed, routes)
+    return to.kind === "redirect" ? `to ${to.location}` : to.kind === "route" ? `route ${to.path}` : to.kind
+  }
+
   it("is found or refused for any target, without an exception", () => {
     fc.assert(fc.property(someMethod, someTarget, (method, target) => void redirected(method, target)))
   })
@@ -81,16 +91,29 @@ describe("destination", () => {
     )
   })
 
-  it("never redirects CONNECT", () => {
-    fc.assert(fc.property(someTarget, (target) => redirected("CONNECT", target) === undefined))
+  it("redirects CONNECT only to where a slash is missing", () => {
+    fc.assert(
+      fc.property(someTarget, (target) => {
+        const location = redirected("CONNECT", target)
+        if (location === undefined) return
+        const path = parseTarget("CONNECT", target)?.path ?? ""
+        assert.include(path.replace("%64", "d"), "/debug/pprof")
+        assert.isFalse(path.endsWith("/"))
+        assert.match(location, /^[^?]*\/debug\/pprof\/(\?|$)/)
+      })
+    )
   })
 
-  const goes = (method: string, target: string) => {
-    const parsed = parseTarget(method, target)
-    if (parsed === undefined) return "refused"
-    const to = destination(method, parsed, routes)
-    return to.kind === "redirect" ? `to ${to.location}` : to.kind === "route" ? `route ${to.path}` : to.kind
-  }
+  it("finds a route of several segments, however its letters are escaped", () => {
+    const escaped = fc
+      .array(fc.boolean(), { minLength: 16, maxLength: 16 })
+      .map((picks) =>
+        Array.from("/debug/pprof/heap", (letter, i) =>
+          letter !== "/" && picks[i % 16] === true ? `%${letter.charCodeAt(0).toString(16)}` : letter
+        ).join("")
+      )
+    fc.assert(fc.property(escaped, (path) => assert.equal(goes("GET", path), "route /debug/pprof/heap")))
+  })
 
   it.each([
     ["GET", "/healthz", "route /healthz"],
@@ -101,6 +124,33 @@ describe("destination", () => {
     ["GET", "foo://user:pw@[::1]/healthz", "route /healthz"],
     ["GET", "http:/healthz", "route /healthz"],
     ["CONNECT", "/healthz", "route /healthz"],
+    ["GET", "/debug/pprof/", "route /debug/pprof/"],
+    ["GET", "/debug/pprof/heap?gc=1", "route /debug/pprof/heap"],
+    ["FOO", "/%64ebug/ppro%66/%68eap", "route /debug/pprof/heap"],
+    ["CONNECT", "/debug/pprof/heap", "route /debug/pprof/heap"],
+    ["GET", "/debug/pprof", "to /debug/pprof/"],
+    ["GET", "/debug/pprof?a=b?c", "to /debug/pprof/?a=b?c"],
+    ["GET", "/%64ebug/pprof", "to /debug/pprof/"],
+    ["GET", "//debug//pprof", "to /debug/pprof/"],
+    ["GET", "/debug/pprof/.", "to /debug/pprof/"],
+    ["GET", "/debug/pprof/x/..", "to /debug/pprof/"],
+    ["GET", "/x%2fy/../debug/pprof", "to /x/debug/pprof/"],
+    ["GET", "/x%2f..%2f..%2f../../debug/pprof", "to /debug/pprof/"],
+    ["GET", "/debug/pprof/x%2f..%2f..%2f../..", "to /"],
+    ["CONNECT", "/debug/pprof", "to /debug/pprof/"],
+    ["CONNECT", "localhost:80/debug/pprof", "to /debug/pprof/"],
+    ["CONNECT", "//debug/pprof", "notFound"],
+    ["CONNECT", "/debug//pprof/", "notFound"],
+    ["GET", "/debug//pprof/", "to /debug/pprof/"],
+    ["GET", "//%64ebug/pprof/", "to /%2564ebug/pprof/"],
+    ["GET", "/debug", "notFound"],
+    ["GET", "/debug/", "notFound"],
+    ["GET", "/debug/pprof%2f", "notFound"],
+    ["GET", "/debug%2fpprof/", "notFound"],
+    ["GET", "/debug/pprof/%2f", "notFound"],
+    ["GET", "/debug/pprof/heap/", "notFound"],
+    ["GET", "/debug/pprof/heap/x", "notFound"],
+    ["GET", "/debug/heap", "notFound"],
     ["GET", "/healthz#x", "notFound"],
     ["GET", "/healthz%2f", "notFound"],
     ["GET", "/healthz%3Fx", "notFound"],
