@@ -139,7 +139,7 @@ function text(bytes: Buffer): string {
 }
 
 /** Each read moves forward by a byte at least, or throws; so no input makes a decoder loop. */
-class Reader {
+export class Reader {
   readonly #bytes: Buffer
   #position = 0
 

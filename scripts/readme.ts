@@ -1,24 +1,38 @@
-// The tables of README.md that come from the code: flags, metrics and differences. `node scripts/readme.ts` writes them, test/readme.test.ts compares.
+// The tables of README.md and docs/troubleshooting.md that come from the code. `node scripts/readme.ts` writes them, test/readme.test.ts compares.
 import { readFile, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 
+import { adviceTable } from "../src/machine/advice.ts"
 import { differencesTable } from "../src/machine/differences.ts"
 import { flagsTable } from "../src/services/flags/help.ts"
 import { metricsTable } from "../src/services/metrics/definitions.ts"
 
-export const readmeFile = join(resolve(import.meta.dirname, ".."), "README.md")
+type Blocks = Readonly<Record<string, () => string>>
 
-const blocks = { flags: flagsTable, differences: differencesTable, metrics: metricsTable }
+/** By page, from the root of the repository: what lies between its markers. */
+const pages: Readonly<Record<string, Blocks>> = {
+  "README.md": { flags: flagsTable, differences: differencesTable, metrics: metricsTable },
+  "docs/troubleshooting.md": { refusals: adviceTable }
+}
 
 /** A page with what lies between its markers made anew; throws when a block has lost its place. `page` names it. */
-export const withBlocks = (page: string, text: string, blocks: Readonly<Record<string, () => string>>): string =>
+export const withBlocks = (page: string, text: string, blocks: Blocks): string =>
   Object.entries(blocks).reduce((text, [name, made]) => {
     const block = new RegExp(`(<!-- ${name}: made by \`[^\`]+\`, do not edit -->\n)[\\s\\S]*?(<!-- /${name} -->)`)
     if (!block.test(text)) throw new Error(`${page} has lost the place of its table "${name}"`)
     return text.replace(block, (_, open: string, close: string) => `${open}\n${made().trimEnd()}\n\n${close}`)
   }, text)
 
-/** The README with its tables made anew. */
-export const withTables = (readme: string): string => withBlocks("README.md", readme, blocks)
+/** Every page that has such tables, as it is and as it should be. */
+export const madePages = (): Promise<
+  ReadonlyArray<{ readonly file: string; readonly is: string; readonly made: string }>
+> =>
+  Promise.all(
+    Object.entries(pages).map(async ([page, blocks]) => {
+      const file = join(resolve(import.meta.dirname, ".."), page)
+      const is = await readFile(file, "utf8")
+      return { file, is, made: withBlocks(page, is, blocks) }
+    })
+  )
 
-if (import.meta.main) await writeFile(readmeFile, withTables(await readFile(readmeFile, "utf8")))
+if (import.meta.main) for (const { file, made } of await madePages()) await writeFile(file, made)

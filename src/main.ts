@@ -30,6 +30,12 @@ const main = async (): Promise<void> => {
     log.flush()
     return process.exit(code)
   }
+  if (decision.kind === "diagnose") {
+    const { diagnose } = await import("./services/diagnose/diagnose.ts")
+    const { code, text } = await diagnose(settings, args)
+    stdout.write(text)
+    return process.exit(code)
+  }
   if (decision.kind === "exit") {
     if (decision.stdout !== undefined) stdout.write(decision.stdout)
     log.flush()

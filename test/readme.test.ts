@@ -1,11 +1,8 @@
-/** Claim: what the README says of flags, metrics and differences is what the code does today. */
-import * as fs from "node:fs/promises"
-
+/** Claim: what README and docs/troubleshooting.md say of flags, metrics, differences and refusals is what the code does today. */
 import { assert, it } from "@effect/vitest"
 
-import { readmeFile, withTables } from "../scripts/readme.ts"
+import { madePages } from "../scripts/readme.ts"
 
-it("the README's tables are those of the code (or run `npm run gen`)", async () => {
-  const readme = await fs.readFile(readmeFile, "utf8")
-  assert.isTrue(readme === withTables(readme))
+it("the tables of the pages are those of the code (or run `npm run gen`)", async () => {
+  for (const { file, is, made } of await madePages()) assert.isTrue(is === made, file)
 })

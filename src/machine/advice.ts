@@ -137,3 +137,21 @@ export const adviceText = (refusal: string): string => {
   const advice = adviceFor(refusal)
   return advice === undefined ? "" : `${advice.side}: ${advice.means}; ${advice.toDo}`
 }
+
+/** A pattern as a person reads it: what varies is left out, alternatives are parted by a word. */
+const readable = ({ source }: RegExp): string =>
+  source
+    .replaceAll(".*", "… ")
+    .replaceAll('[^"]*', "…")
+    .replace(/\(\?:|\)/g, "")
+    .replaceAll("|", " or ")
+    .replace(/\\(.)/g, "$1")
+    .trim()
+
+/** What is known of refusals, in Markdown; the first row that fits counts. */
+export const adviceTable = (): string =>
+  [
+    "| the refusal has | whose side | cause | fix |",
+    "| --- | --- | --- | --- |",
+    ...known.map(({ text, side, means, toDo }) => `| ${readable(text)} | ${side} | ${means} | ${toDo} |`)
+  ].join("\n")

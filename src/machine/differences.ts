@@ -98,6 +98,12 @@ export const differences: ReadonlyArray<Difference> = [
     flag: "`--probe`"
   },
   {
+    situation: "`--mode=diagnose`",
+    upstream: "registers, as in any mode that it does not know",
+    ours: "prints why the driver is not registered, and exits",
+    flag: ""
+  },
+  {
     situation: "`--csi-address` is no unix socket (`host:port`, `dns:///`, `unix-abstract:`)",
     upstream: "dialled over TCP, or as an abstract socket",
     ours: "exit 1, one line",

@@ -20,6 +20,8 @@ import { pollMs, watchFolder } from "./registration/watchFolder.ts"
 import { Status } from "./Status.ts"
 import { reasonOf } from "./unixSocket.ts"
 
+/** Of a refusal's text, which stands in `reason` already; whoever asks reads no more than some thousand characters in all. */
+const longestText = 2_000
 /** Between two sockets, or two attempts. */
 const restMs = 500
 
@@ -36,10 +38,17 @@ const make = (folder: string) =>
       if (snapshot === undefined) return { state: "connecting", registered: false, reason: "the registrar is starting" }
       const state = lifecycleState(snapshot)
       const { ready, reason } = readiness(snapshot)
-      if (!ready) return { state, registered: false, reason }
+      const verdict = status.lastVerdict()
+      const known = {
+        state,
+        since: status.since(),
+        lastGetInfo: status.lastGetInfo(),
+        lastVerdict: verdict && { ...verdict, text: verdict.text.slice(0, longestText) }
+      }
+      if (!ready) return { ...known, registered: false, reason }
       return yield* Effect.match(registration.selfCheck, {
-        onSuccess: () => ({ state, registered: true, reason }),
-        onFailure: (error) => ({ state, registered: false, reason: error.reason })
+        onSuccess: () => ({ ...known, registered: true, reason }),
+        onFailure: (error) => ({ ...known, registered: false, reason: error.reason })
       })
     })
 

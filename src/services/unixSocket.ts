@@ -3,13 +3,7 @@ import * as net from "node:net"
 
 import * as Effect from "effect/Effect"
 
-/** sockaddr_un holds 108 bytes with the terminating zero; libuv would cut a longer path in silence. */
-export const maxSocketPathBytes = 107
-
-export const pathBytes = (socketPath: string) => Buffer.byteLength(socketPath)
-
-/** The code of a system error, or its text. */
-export const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? String(error)
+import { codeOf } from "./codeOf.ts"
 
 const goReasons: Readonly<Record<string, string>> = {
   ENOENT: "no such file or directory",

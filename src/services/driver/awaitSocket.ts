@@ -8,7 +8,8 @@ import * as path from "node:path"
 import * as Effect from "effect/Effect"
 
 import type { Failure } from "../../machine/context.ts"
-import { codeOf, knock } from "../unixSocket.ts"
+import { codeOf } from "../codeOf.ts"
+import { knock } from "../unixSocket.ts"
 
 /** A change that raises no event is seen within this time. */
 const pollMs = 1_000

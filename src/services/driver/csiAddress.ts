@@ -1,7 +1,7 @@
 /** Forms of `--csi-address`. Only unix sockets: the addresses that work upstream beside them have no known user. */
 import * as path from "node:path"
 
-import { maxSocketPathBytes, pathBytes } from "../unixSocket.ts"
+import { maxSocketPathBytes, pathBytes } from "../socketPath.ts"
 
 /** Where the driver listens, as an absolute path, or why the address cannot be used. */
 export type CsiAddress = { readonly path: string } | { readonly fault: string }

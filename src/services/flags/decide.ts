@@ -18,8 +18,8 @@ export interface Entry {
 
 /** Log the entries with a log made of `log`, then do what `kind` says. */
 export type Decision = { readonly log: LogSettings; readonly entries: ReadonlyArray<Entry> } & (
-  | { readonly kind: "exit"; readonly code: 0 | 1; readonly stdout?: string }
-  | { readonly kind: "probe" }
+  | { readonly kind: "exit"; readonly code: 0 | 1 | 2; readonly stdout?: string }
+  | { readonly kind: "probe" | "diagnose" }
   | { readonly kind: "run" }
 )
 
@@ -30,18 +30,26 @@ export function decide(
   platform: NodeJS.Platform = process.platform
 ): Decision {
   const { log } = settings
+  /** Diagnose tells with 1 that something is wrong with the driver, not with the flags. */
+  const refused = settings.mode === "diagnose" ? 2 : 1
   const invalid = loggingErrors(log)
   if (invalid !== undefined) {
     // No log can be made of settings that are wrong: the reason comes as text, whatever the format.
     const values = { err: invalid }
-    return { kind: "exit", code: 1, log: { ...log, format: "text" }, entries: [{ line: lines.loggingInvalid, values }] }
+    return {
+      kind: "exit",
+      code: refused,
+      log: { ...log, format: "text" },
+      entries: [{ line: lines.loggingInvalid, values }]
+    }
   }
   if (settings.version) return { kind: "exit", code: 0, stdout: versionText(argv0, release), log, entries: [] }
   if (settings.kubeletRegistrationPath === "") {
-    return { kind: "exit", code: 1, log, entries: [{ line: lines.pathRequired }] }
+    return { kind: "exit", code: refused, log, entries: [{ line: lines.pathRequired }] }
   }
   if (platform === "win32") return { kind: "exit", code: 1, log, entries: [{ line: lines.windowsUnsupported }] }
   if (settings.mode === "kubelet-registration-probe") return { kind: "probe", log, entries: [] }
+  if (settings.mode === "diagnose") return { kind: "diagnose", log, entries: [] }
 
   const entries: Array<Entry> = [
     { line: lines.version, values: { version: release.version } },

@@ -91,7 +91,7 @@ export const flags = {
     "mode",
     text,
     "",
-    "Empty: register the driver. kubelet-registration-probe: ask the registrar that runs beside this process, and exit (see --probe)."
+    "Empty: register the driver. kubelet-registration-probe: ask the registrar that runs beside this process, and exit (see --probe). diagnose: print why the driver is not registered, and exit."
   ),
   connectionTimeoutMs: flag("connection-timeout", duration, 0, "Deprecated, has no effect."),
   version: flag("version", bool, false, "Print the version and exit."),

@@ -5,7 +5,8 @@ import type * as net from "node:net"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 
-import { codeOf, reasonOf } from "../unixSocket.ts"
+import { codeOf } from "../codeOf.ts"
+import { reasonOf } from "../unixSocket.ts"
 import { parseListenAddress } from "./listenAddress.ts"
 import { servicePort } from "./services.ts"
 

@@ -9,6 +9,9 @@ export interface FoundRegistrar {
   readonly settings: Settings
 }
 
+/** Modes that ask, and end: no registrars. */
+const askingModes = new Set(["kubelet-registration-probe", "diagnose"])
+
 /** Empty for a process that has gone. */
 const wordsOf = (pid: number | "self"): ReadonlyArray<string> => {
   try {
@@ -61,7 +64,7 @@ export const findRegistrars = (
         const words = wordsOf(pid)
         if (!words.some((word) => word.includes(kubeletRegistrationPath))) return []
         const read = readFlags(words.slice(wordsBefore), "")
-        if (read.kind !== "run" || read.settings.mode === "kubelet-registration-probe") return []
+        if (read.kind !== "run" || askingModes.has(read.settings.mode)) return []
         if (read.settings.kubeletRegistrationPath !== kubeletRegistrationPath) return []
         if (!shares(pid, "pid") || !shares(pid, "mnt")) return []
         return [{ pid, uid: fs.statSync(`/proc/${pid}`).uid, settings: read.settings }]

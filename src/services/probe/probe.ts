@@ -35,7 +35,8 @@ const ask = async (socketPath: string, uid: number, deadline: number): Promise<S
   }
 }
 
-const askUntil = async ({ pid, uid, settings }: FoundRegistrar, deadline: number): Promise<StatusAnswer> => {
+/** Asks until there is an answer; rejects with the last reason at `deadline`, on the clock of `performance.now()`. */
+export const askUntil = async ({ pid, uid, settings }: FoundRegistrar, deadline: number): Promise<StatusAnswer> => {
   for (;;) {
     try {
       return await ask(statusSocketPath(settings.pluginRegistrationPath, pid), uid, deadline)

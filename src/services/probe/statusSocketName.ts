@@ -36,4 +36,8 @@ export interface StatusAnswer {
   readonly registered: boolean
   /** One line: what is missing, or `registered`. */
   readonly reason: string
+  /** Times are milliseconds since the epoch. What has not happened yet, or is not known to an older registrar, is left out. */
+  readonly since?: number | undefined
+  readonly lastGetInfo?: number | undefined
+  readonly lastVerdict?: { readonly at: number; readonly accepted: boolean; readonly text: string } | undefined
 }

@@ -16,8 +16,10 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 
 import type { Failure } from "../../machine/context.ts"
+import { codeOf } from "../codeOf.ts"
 import { statusSocketName, statusSocketPath } from "../probe/statusSocketName.ts"
-import { codeOf, isSilent, knock, maxSocketPathBytes, pathBytes, reasonOf } from "../unixSocket.ts"
+import { maxSocketPathBytes, pathBytes } from "../socketPath.ts"
+import { isSilent, knock, reasonOf } from "../unixSocket.ts"
 
 /** What tells one socket file from another at the same path. A number of an inode is used again as soon as the inode is free, its birth is not. */
 export interface Identity {

@@ -11,9 +11,10 @@ import * as Effect from "effect/Effect"
 import type { Failure } from "../../machine/context.ts"
 import type { SocketEvent } from "../../machine/events.ts"
 import type { Announcement } from "../../machine/registrar.ts"
+import { codeOf } from "../codeOf.ts"
 import * as lines from "../log/catalogue.ts"
 import type { Log } from "../log/Log.ts"
-import { codeOf, knock, reasonOf } from "../unixSocket.ts"
+import { knock, reasonOf } from "../unixSocket.ts"
 import type { Bound, Identity, OwnSocket } from "./RegistrationSocket.ts"
 import {
   bind,

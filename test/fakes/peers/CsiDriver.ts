@@ -8,11 +8,28 @@ import { Identity } from "../protos.ts"
 
 type Reply = (done: grpc.sendUnaryData<unknown>) => void
 
+const asIs = (bytes: Buffer) => bytes
+/** Of the node service, in bytes: the registrar's own schemas do not have it. */
+const nodeService: grpc.ServiceDefinition = {
+  NodeGetInfo: {
+    path: "/csi.v1.Node/NodeGetInfo",
+    requestStream: false,
+    responseStream: false,
+    requestSerialize: asIs,
+    requestDeserialize: asIs,
+    responseSerialize: asIs,
+    responseDeserialize: asIs
+  }
+}
+const withNodeId = (id: string) => Buffer.concat([Buffer.from([0x0a, Buffer.byteLength(id)]), Buffer.from(id)])
+
 export class CsiDriver {
   readonly address: string
   /** The moments at which GetPluginInfo came, on the clock of `performance.now()`. */
   readonly calls = new Feed<number>("calls of the driver")
   #reply: Reply
+  /** What NodeGetInfo tells; undefined for a driver without a node service. */
+  nodeId: string | undefined = "node-1"
   #held: Array<() => void> = []
   #server: grpc.Server | undefined
 
@@ -47,6 +64,12 @@ export class CsiDriver {
       GetPluginInfo: (_call: unknown, done: grpc.sendUnaryData<unknown>) => {
         this.calls.push(performance.now())
         this.#reply(done)
+      }
+    })
+    server.addService(nodeService, {
+      NodeGetInfo: (_call: unknown, done: grpc.sendUnaryData<unknown>) => {
+        if (this.nodeId === undefined) done({ code: grpc.status.UNIMPLEMENTED, details: "no node service" })
+        else done(null, withNodeId(this.nodeId))
       }
     })
     this.#server = server

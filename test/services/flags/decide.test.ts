@@ -47,6 +47,13 @@ describe("decide", () => {
     assert.deepInclude(outcome(...words), { kind: "probe", messages: [] })
   })
 
+  it("diagnoses without a word, and keeps exit 1 for what it finds: bad flags are 2", () => {
+    const mode = "--mode=diagnose"
+    assert.deepInclude(outcome(PATH, mode, "--logging-format=json"), { kind: "diagnose", messages: [] })
+    assert.deepInclude(outcome(mode), { kind: "exit", code: 2 })
+    assert.deepInclude(outcome(PATH, mode, "--logging-format=xml"), { kind: "exit", code: 2 })
+  })
+
   it("refuses both health flags after it has told its version and mode", () => {
     assert.deepInclude(outcome(PATH, "--health-port=1", "--http-endpoint=:1"), {
       kind: "exit",
