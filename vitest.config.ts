@@ -36,7 +36,7 @@ export default defineConfig({
     projects: [
       project("unit", 0, 2, {
         include: ["test/**/*.test.ts"],
-        exclude: ["test/e2e/**", "test/kubelet/**", "test/cluster/**", "test/binary/**", "test/image/**"],
+        exclude: ["e2e", "kubelet", "cluster", "binary", "image", "browser"].map((folder) => `test/${folder}/**`),
         testTimeout: 20_000
       }),
       project("e2e", 1, 2, { include: ["test/e2e/**/*.test.ts"], exclude: timedFiles, testTimeout: 30_000 }),
@@ -46,6 +46,7 @@ export default defineConfig({
         testTimeout: 120_000,
         globalSetup: ["test/kubelet/build.ts"]
       }),
+      project("browser", 7, 1, { include: ["test/browser/**/*.test.ts"], testTimeout: 60_000 }),
       project("binary", 6, 2, { include: ["test/binary/**/*.test.ts"], testTimeout: 60_000 }),
       project("cluster", 4, 1, {
         include: ["test/cluster/**/*.test.ts"],

@@ -13,6 +13,7 @@ import { join, relative, resolve } from "node:path"
 import { type BuildOptions, build } from "rolldown"
 
 import { grpcStubs } from "./grpcStubs.ts"
+import { inspectorPage } from "./inspector/plugin.ts"
 
 const root = resolve(import.meta.dirname, "..")
 
@@ -30,7 +31,8 @@ const pieceNames: Readonly<Record<string, string>> = {
   src: "grpc",
   Layer: "effect",
   Program: "program",
-  Tally: "metrics"
+  Tally: "metrics",
+  Inspector: "inspector"
 }
 
 /** The commit of the work tree, with "-dirty" when files differ from it; "unknown" outside a repository. */
@@ -58,7 +60,7 @@ export const bundle = async (folder: string): Promise<Meta> => {
     input: join(root, "src/main.ts"),
     cwd: root,
     platform: "node",
-    plugins: [grpcStubs],
+    plugins: [grpcStubs, inspectorPage],
     transform: transform(),
     output: {
       dir: folder,

@@ -5,6 +5,7 @@ import { build } from "rolldown"
 
 import { transform } from "../build.ts"
 import { grpcStubs } from "../grpcStubs.ts"
+import { inspectorPage } from "../inspector/plugin.ts"
 import { lateBuiltins } from "./lateBuiltins.ts"
 
 export const bundleProgram = async (out: string): Promise<void> => {
@@ -12,7 +13,7 @@ export const bundleProgram = async (out: string): Promise<void> => {
     input: join(import.meta.dirname, "entry.ts"),
     cwd: resolve(import.meta.dirname, "../.."),
     platform: "node",
-    plugins: [lateBuiltins, grpcStubs],
+    plugins: [lateBuiltins, grpcStubs, inspectorPage],
     transform: transform(),
     output: { file: out, format: "cjs", codeSplitting: false, dynamicImportInCjs: false, minify: true }
   })

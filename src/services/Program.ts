@@ -18,6 +18,7 @@ import { driverLayer } from "./driverLayer.ts"
 import { httpAddress, type Settings } from "./flags/Flags.ts"
 import { giveBackMemory } from "./giveBackMemory.ts"
 import * as HttpServer from "./http/HttpServer.ts"
+import { inspectorRoutes } from "./http/inspectorRoutes.ts"
 import { metricsRoutes } from "./http/metricsRoutes.ts"
 import { Klog } from "./Klog.ts"
 import * as lines from "./log/catalogue.ts"
@@ -88,7 +89,10 @@ const frugal = ["--heap-growing-percent=10", "--no-memory-reducer"]
 /** Everything one registrar process needs, in the order it is acquired. */
 const programLayer = ({ settings, log }: Start, socketPath: string) =>
   Layer.merge(
-    HttpServer.layer(httpAddress(settings), [metricsRoutes(settings.metricsPath)]),
+    HttpServer.layer(httpAddress(settings), [
+      metricsRoutes(settings.metricsPath),
+      ...(settings.enableInspector ? [inspectorRoutes] : [])
+    ]),
     StatusSocket.layer(settings.pluginRegistrationPath)
   ).pipe(
     Layer.provideMerge(

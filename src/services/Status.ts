@@ -19,6 +19,15 @@ export interface Entry {
   readonly event: RegistrarEvent["type"] | (string & {})
   readonly before: LifecycleState
   readonly after: LifecycleState
+  /** Once somebody has asked for it with `keepDetails`. */
+  readonly detail?: Detail
+}
+
+/** What the chart itself holds: kept by reference, never changed. */
+export interface Detail {
+  readonly event: RegistrarEvent
+  readonly value: RegistrarSnapshot["value"]
+  readonly context: RegistrarSnapshot["context"]
 }
 
 export interface Verdict {
@@ -31,6 +40,7 @@ type Listener = (change: {
   readonly before: RegistrarSnapshot
   readonly event: RegistrarEvent
   readonly after: RegistrarSnapshot
+  readonly entry: Entry
 }) => void
 
 export class Status extends Context.Service<
@@ -44,6 +54,8 @@ export class Status extends Context.Service<
     readonly lastVerdict: () => Verdict | undefined
     /** Oldest first. */
     readonly history: () => ReadonlyArray<Entry>
+    /** From now on each entry has its details. */
+    readonly keepDetails: () => void
     /** Calls `listener` after each event the chart has taken, until the returned function is called. */
     readonly subscribe: (listener: Listener) => () => void
     /** For services/Registrar.ts. */
@@ -58,6 +70,7 @@ export class Status extends Context.Service<
         let since = clock.currentTimeMillisUnsafe()
         let lastGetInfo: number | undefined
         let lastVerdict: Verdict | undefined
+        let detailed = false
         const ring: Array<Entry> = []
         let oldest = 0
         const listeners = new Set<Listener>()
@@ -76,6 +89,9 @@ export class Status extends Context.Service<
           lastGetInfo: () => lastGetInfo,
           lastVerdict: () => lastVerdict,
           history: () => [...ring.slice(oldest), ...ring.slice(0, oldest)],
+          keepDetails: () => {
+            detailed = true
+          },
           subscribe: (listener) => {
             listeners.add(listener)
             return () => listeners.delete(listener)
@@ -89,9 +105,11 @@ export class Status extends Context.Service<
             if (event.type === "kubelet.asked") lastGetInfo = at
             if (event.type === "kubelet.accepted") lastVerdict = { at, accepted: true, text: "" }
             if (event.type === "kubelet.refused") lastVerdict = { at, accepted: false, text: event.text }
-            remember({ at, event: event.type, before: from, after: to })
+            const brief = { at, event: event.type, before: from, after: to }
+            const entry = detailed ? { ...brief, detail: { event, value: after.value, context: after.context } } : brief
+            remember(entry)
             // Whoever subscribes in here hears the next event, not this one again.
-            for (const listener of [...listeners]) listener({ before, event, after })
+            for (const listener of [...listeners]) listener({ before, event, after, entry })
           }
         })
       })

@@ -1,9 +1,17 @@
-/** Claim: each event is told once, also one that raises another; whoever subscribes while it is told hears the next one. */
+/**
+ * Claim: each event is told once, also one that raises another; whoever subscribes while it is told hears the next one. The last events are kept, as many as
+ * promised, and with their details only once somebody wants them.
+ */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { createActor } from "xstate"
 
 import { defaultPolicy } from "../../src/machine/context.ts"
+import { registrarMachine } from "../../src/machine/registrar.ts"
+import { Status } from "../../src/services/Status.ts"
 import { makeWorld } from "../fakes/World.ts"
+
+const snapshot = createActor(registrarMachine, { input: { policy: defaultPolicy } }).getSnapshot()
 
 it.effect("a listener that is replaced while it is told hears each event once", () =>
   Effect.gen(function* () {
@@ -43,4 +51,35 @@ it.effect("an event that raises another one is one entry, and so is the other", 
       ["xstate.init", ...events]
     )
   })
+)
+
+it.effect("details are kept from when they are asked for, and told with each event", () =>
+  Effect.gen(function* () {
+    const status = yield* Status
+    const told: Array<unknown> = []
+    status.subscribe(({ entry }) => told.push(entry))
+
+    status.record({ type: "kubelet.asked" }, snapshot)
+    status.keepDetails()
+    const event = { type: "kubelet.refused", text: "no", spread: 0 } as const
+    status.record(event, snapshot)
+
+    const [first, second] = status.history()
+    assert.deepEqual(first, { at: 0, event: "kubelet.asked", before: "connecting", after: "connecting" })
+    assert.deepEqual(second?.detail, { event, value: snapshot.value, context: snapshot.context })
+    assert.deepEqual(told, [first, second])
+  }).pipe(Effect.provide(Status.layer()))
+)
+
+it.effect("a thousand events are kept, the newest ones", () =>
+  Effect.gen(function* () {
+    const status = yield* Status
+    status.keepDetails()
+    for (let n = 0; n < 1_500; n++) status.record({ type: "kubelet.refused", text: `${n}`, spread: 0 }, snapshot)
+    const texts = status.history().map(({ detail }) => detail?.event.type === "kubelet.refused" && detail.event.text)
+    assert.deepEqual(
+      texts,
+      Array.from({ length: 1_000 }, (_, n) => `${n + 500}`)
+    )
+  }).pipe(Effect.provide(Status.layer()))
 )

@@ -26,6 +26,7 @@ export interface Settings {
   readonly httpEndpoint: string
   readonly healthPort: number
   readonly enablePprof: boolean
+  readonly enableInspector: boolean
   /** As given, unknown words too. */
   readonly mode: string
   /** A clean path that no other route has. */

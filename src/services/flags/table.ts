@@ -141,6 +141,12 @@ export const flags = {
   ),
 
   // Not in upstream.
+  enableInspector: flag(
+    "enable-inspector",
+    bool,
+    false,
+    "Serve the live statechart and its last events at /debug/machine on the HTTP endpoint; nothing there changes anything."
+  ),
   connectTimeoutMs: flag(
     "csi-connect-timeout",
     duration,

@@ -7,6 +7,8 @@ export interface Answer {
   readonly body: string
   /** Goes in front of what is added to each answer. Names are in their order. */
   readonly headers?: ReadonlyArray<readonly [name: string, value: string]>
+  /** In place of `body`, which is empty then: writes the rest after the head, for as long as it takes, and ends the response. */
+  readonly stream?: (response: ServerResponse) => void
 }
 
 /** Told in place of an answer to what is no proper request; the connection ends. */
@@ -59,12 +61,14 @@ export const redirect = (method: string, location: string): Answer => ({
 })
 
 /** Of a connection that has gone, nothing is heard. */
-export const send = (response: ServerResponse, { status, body, headers = [] }: Answer): void => {
+export const send = (response: ServerResponse, { status, body, headers = [], stream }: Answer): void => {
   const { method, httpVersion } = response.req
   const lines: Array<readonly [string, string]> = [...headers, ["Date", new Date().toUTCString()]]
   const has = (wanted: string) => headers.some(([name]) => name === wanted)
   // Of an empty body HEAD cannot tell whether GET would have one.
-  if (!has("Content-Length") && !(method === "HEAD" && body === "")) lines.push(["Content-Length", `${body.length}`])
+  if (!has("Content-Length") && !(method === "HEAD" && body === "") && stream === undefined) {
+    lines.push(["Content-Length", `${body.length}`])
+  }
   if (!has("Content-Type") && body !== "") lines.push(["Content-Type", plain])
   if (!has("Connection")) {
     // HTTP/1.0 closes unless it is told otherwise, HTTP/1.1 stays.
@@ -72,7 +76,8 @@ export const send = (response: ServerResponse, { status, body, headers = [] }: A
     if (stays === (httpVersion === "1.0")) lines.push(["Connection", stays ? "keep-alive" : "close"])
   }
   writeHead(response, status, phrases[status], lines)
-  response.end(body, "latin1")
+  if (stream === undefined || method === "HEAD") response.end(body, "latin1")
+  else stream(response)
 }
 
 export const refuse = (response: ServerResponse, refusal: Refusal): void => {

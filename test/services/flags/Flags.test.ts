@@ -25,6 +25,7 @@ describe("readFlags", () => {
       httpEndpoint: "",
       healthPort: 0,
       enablePprof: false,
+      enableInspector: false,
       mode: "",
       metricsPath: "/metrics",
       probe: "alive",

@@ -6,6 +6,7 @@ import fc from "fast-check"
 
 import { metricsPathFault } from "../../../src/services/flags/metricsPath.ts"
 import { destination, parseTarget } from "../../../src/services/http/goMux.ts"
+import { inspectorRoutes } from "../../../src/services/http/inspectorRoutes.ts"
 import { makeRoutes } from "../../../src/services/http/routes.ts"
 import { Klog } from "../../../src/services/Klog.ts"
 import { Status } from "../../../src/services/Status.ts"
@@ -49,7 +50,9 @@ describe("metricsPathFault", () => {
 
   it.effect("refuses the path of every other route", () =>
     Effect.gen(function* () {
-      for (const path of (yield* makeRoutes).keys()) assert.equal(metricsPathFault(path), taken)
+      for (const path of [...(yield* makeRoutes).keys(), ...(yield* inspectorRoutes).keys()]) {
+        assert.equal(metricsPathFault(path), taken)
+      }
     }).pipe(
       Effect.provide(
         Layer.mergeAll(Klog.layer(makeFakeLog().log), makeFakeRegistrationServer(makeGate()).layer, Status.layer())

@@ -6,7 +6,14 @@ import { assert, describe, it } from "vitest"
 
 import { cleanPath, destination, parseTarget } from "../../../src/services/http/goMux.ts"
 
-const routes = new Set(["/healthz", "/livez", "/debug/pprof/", "/debug/pprof/heap"])
+const routes = new Set([
+  "/healthz",
+  "/livez",
+  "/debug/pprof/",
+  "/debug/pprof/heap",
+  "/debug/machine",
+  "/debug/machine/events"
+])
 
 const pieces = [
   "/",
@@ -151,6 +158,19 @@ describe("destination", () => {
     ["GET", "/debug/pprof/heap/", "notFound"],
     ["GET", "/debug/pprof/heap/x", "notFound"],
     ["GET", "/debug/heap", "notFound"],
+    ["GET", "/debug/machine", "route /debug/machine"],
+    ["GET", "/debug/machine/events?x=/y", "route /debug/machine/events"],
+    ["GET", "/%64ebug/machine/event%73", "route /debug/machine/events"],
+    ["GET", "http://anybody/debug/machine", "route /debug/machine"],
+    ["CONNECT", "/debug/machine", "route /debug/machine"],
+    ["GET", "/debug%2fmachine", "notFound"],
+    ["GET", "/debug/machine%2Fevents", "notFound"],
+    ["GET", "/debug/machine/", "notFound"],
+    ["GET", "/debug/machine/events/x", "notFound"],
+    ["GET", "/debug/%2e%2e/healthz", "notFound"],
+    ["CONNECT", "/debug//machine", "notFound"],
+    ["GET", "//debug/./machine", "to /debug/machine"],
+    ["GET", "/debug/x/../machine?a=b", "to /debug/machine?a=b"],
     ["GET", "/healthz#x", "notFound"],
     ["GET", "/healthz%2f", "notFound"],
     ["GET", "/healthz%3Fx", "notFound"],
