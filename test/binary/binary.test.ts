@@ -146,8 +146,12 @@ it(`keeps no more than ${mostMiB} MiB of anonymous memory once its start is over
   await comesDownTo(mostMiB + mostKeptMiB)
 })
 
-it("its code caches are taken: nobody complains at any start", async ({ world }) => {
-  const registrar = await states.registered(world)
+it("its code caches are taken, those of what a flag loads too: nobody complains", async ({ world }) => {
+  const http = await Http.open()
+  const registrar = await states.registered(world, http.flag, "--enable-inspector")
+  for (const path of ["/metrics", "/debug/machine", "/debug/machine/events.ndjson"]) {
+    expect((await http.fetch(path)).status).toBe(200)
+  }
   await registrar.end()
 
   expect(registrar.lines.filter((line) => /warning|rejected/i.test(line))).toEqual([])

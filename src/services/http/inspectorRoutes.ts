@@ -1,23 +1,19 @@
-/** The routes of `--enable-inspector`. What stands behind them is loaded when one of them is first asked for; until then, entries are kept with their details. */
+/** The routes of `--enable-inspector`. What stands behind them is a piece of its own. */
 import * as Effect from "effect/Effect"
 
 import { Status } from "../Status.ts"
-import type { Feature, Routes } from "./routes.ts"
+import type { Feature, Route } from "./routes.ts"
 
-const routes = (status: Status["Service"]): Routes => {
+/** The page at `/debug/machine`, and below it the events as a stream and as a file. From now on entries are kept with their details. */
+export const inspectorRoutes: Feature<Status> = Effect.gen(function* () {
+  const status = yield* Status
   status.keepDetails()
-  const load = async () => (await import("../inspector/Inspector.ts")).makeInspector(status)
-  let loaded: ReturnType<typeof load> | undefined
-  const inspector = Effect.promise(() => {
-    loaded ??= load()
-    return loaded
-  })
-  return new Map([
-    ["/debug/machine", () => Effect.map(inspector, ({ page }) => page())],
-    ["/debug/machine/events", () => Effect.map(inspector, ({ events }) => events())],
-    ["/debug/machine/events.ndjson", () => Effect.map(inspector, ({ file }) => file())]
+  // Not when it is first asked for: by then V8's flags are others, and it would refuse the piece's code cache, with a complaint in the log.
+  const { makeInspector } = yield* Effect.promise(() => import("../inspector/Inspector.ts"))
+  const { page, events, file } = makeInspector(status)
+  return new Map<string, Route>([
+    ["/debug/machine", () => Effect.sync(page)],
+    ["/debug/machine/events", () => Effect.sync(events)],
+    ["/debug/machine/events.ndjson", () => Effect.sync(file)]
   ])
-}
-
-/** The page at `/debug/machine`, and below it the events as a stream and as a file. */
-export const inspectorRoutes: Feature<Status> = Effect.map(Status, routes)
+})

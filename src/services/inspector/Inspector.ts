@@ -1,6 +1,6 @@
 /**
- * What `--enable-inspector` serves: the page, the last events and those to come as server-sent events, and the same as a file. A piece of its own, loaded when
- * it is first asked for; so no module of the start path but version.ts may be imported here.
+ * What `--enable-inspector` serves: the page, the last events and those to come as server-sent events, and the same as a file. A piece of its own, loaded with
+ * the flag only; so no module of the start path but version.ts may be imported here.
  *
  * While nobody is connected, it does not even listen to the chart. A client that does not read is hung up on; it may connect again, and gets the last events.
  */
