@@ -32,7 +32,8 @@ const pieceNames: Readonly<Record<string, string>> = {
   Layer: "effect",
   Program: "program",
   Tally: "metrics",
-  Inspector: "inspector"
+  Inspector: "inspector",
+  pprofRoutes: "pprof"
 }
 
 /** The commit of the work tree, with "-dirty" when files differ from it; "unknown" outside a repository. */

@@ -42,12 +42,23 @@ export const pieces = (
   return requirePiece
 }
 
+const open = "(function(exports,require,module){"
+
+const escapeLength = 6
+const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`
+
 /** What is a piece's source in the binary, from its file. */
 export const pieceSource = (code: string): string => {
-  const ascii = code
-    .replace(/\n?\/\/# sourceMappingURL=.*\s*$/, "")
-    .replace(/[^\0-\xff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)
-  return `(function(exports,require,module){${ascii}\n})`
+  const ascii = code.replace(/\n?\/\/# sourceMappingURL=.*\s*$/, "").replace(/[^\0-\xff]/g, escaped)
+  return `${open}${ascii}\n})`
+}
+
+/** Where in a line of a piece's file that is which is at `column` of the same line in the binary; lines and columns count from 0. */
+export const pieceColumn = (text: string, line: number, column: number): number => {
+  const wanted = line === 0 ? column - open.length : column
+  let at = 0
+  for (let passed = 0; passed < wanted; at++) passed += (text[at] ?? "") > "\xff" ? escapeLength : 1
+  return at
 }
 
 /** The name of a piece's code cache beside it. */

@@ -5,7 +5,7 @@ import { constants } from "node:http2"
 
 import type { Plugin } from "rolldown"
 
-const late = new Set(["http", "http2", "https", "tls"])
+const late = new Set(["http", "http2", "https", "inspector", "tls"])
 const prefix = "\0late-builtin:"
 
 /** What grpc-js reads while it loads: the same in every node of one version. */

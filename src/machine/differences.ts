@@ -104,6 +104,12 @@ export const differences: ReadonlyArray<Difference> = [
     flag: ""
   },
   {
+    situation: "`--enable-pprof`",
+    upstream: "all profiles of a Go program",
+    ours: "`profile` (1 to 300 s, anything else is 400) and `heap`, of V8, in the same format; GET and HEAD only",
+    flag: ""
+  },
+  {
     situation: "`--csi-address` is no unix socket (`host:port`, `dns:///`, `unix-abstract:`)",
     upstream: "dialled over TCP, or as an abstract socket",
     ours: "exit 1, one line",

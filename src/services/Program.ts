@@ -9,17 +9,21 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
+import type * as Scope from "effect/Scope"
 
 import type { ProcessEvent } from "../machine/events.ts"
 import { limits } from "../machine/policies.ts"
 import { lastWords, lifecycleState } from "../machine/report.ts"
 import { parseCsiAddress } from "./driver/csiAddress.ts"
+import type { DriverConnection } from "./driver/DriverConnection.ts"
 import { driverLayer } from "./driverLayer.ts"
 import { httpAddress, type Settings } from "./flags/Flags.ts"
 import { giveBackMemory } from "./giveBackMemory.ts"
 import * as HttpServer from "./http/HttpServer.ts"
 import { inspectorRoutes } from "./http/inspectorRoutes.ts"
 import { metricsRoutes } from "./http/metricsRoutes.ts"
+import { profileRoutes } from "./http/profileRoutes.ts"
+import type { Feature } from "./http/routes.ts"
 import { Klog } from "./Klog.ts"
 import * as lines from "./log/catalogue.ts"
 import type { Log } from "./log/Log.ts"
@@ -86,13 +90,17 @@ const dump = (log: Log, status: Status["Service"]) => {
  */
 const frugal = ["--heap-growing-percent=10", "--no-memory-reducer"]
 
+/** What the HTTP endpoint serves beside health. */
+const features = (settings: Settings): ReadonlyArray<Feature<DriverConnection | Klog | Scope.Scope | Status>> => [
+  metricsRoutes(settings.metricsPath),
+  ...(settings.enableInspector ? [inspectorRoutes] : []),
+  ...(settings.enablePprof ? [profileRoutes(httpAddress(settings))] : [])
+]
+
 /** Everything one registrar process needs, in the order it is acquired. */
 const programLayer = ({ settings, log }: Start, socketPath: string) =>
   Layer.merge(
-    HttpServer.layer(httpAddress(settings), [
-      metricsRoutes(settings.metricsPath),
-      ...(settings.enableInspector ? [inspectorRoutes] : [])
-    ]),
+    HttpServer.layer(httpAddress(settings), features(settings)),
     StatusSocket.layer(settings.pluginRegistrationPath)
   ).pipe(
     Layer.provideMerge(

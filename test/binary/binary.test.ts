@@ -9,6 +9,7 @@ import { describe, expect, vi } from "vitest"
 
 import { buildBinary } from "../../scripts/buildBinary.ts"
 import { Http } from "../e2e/Http.ts"
+import { listeningPorts } from "../e2e/listeningPorts.ts"
 import { inImageEnvironment, rssAnonMiB } from "../e2e/memory.ts"
 import { said } from "../e2e/Registrar.ts"
 import { states } from "../e2e/states.ts"
@@ -96,38 +97,12 @@ const mostMiB = 16
 const crowd = 2_000
 const mostKeptMiB = 6
 
-/** Sockets of TCP that a process listens on. */
-const listeners = (pid: number): ReadonlyArray<string> => {
-  const inodes = new Set(
-    fs
-      .readdirSync(`/proc/${pid}/fd`)
-      .flatMap((fd) => /^socket:\[(\d+)\]$/.exec(linkOf(`/proc/${pid}/fd/${fd}`))?.[1] ?? [])
-  )
-  const listening = "0A"
-  return ["tcp", "tcp6"].flatMap((kind) =>
-    fs
-      .readFileSync(`/proc/${pid}/net/${kind}`, "utf8")
-      .split("\n")
-      .map((line) => line.trim().split(/\s+/))
-      .filter(([, , , state, , , , , , inode = ""]) => state === listening && inodes.has(inode))
-      .map(([, local = ""]) => local)
-  )
-}
-
-const linkOf = (path: string): string => {
-  try {
-    return fs.readlinkSync(path)
-  } catch {
-    return ""
-  }
-}
-
 it("SIGUSR1 opens no port", async ({ world }) => {
   const registrar = await states.listening(world)
   process.kill(registrar.program.pid, "SIGUSR1")
   await world.accepts(registrar)
 
-  expect(listeners(registrar.program.pid)).toEqual([])
+  expect(listeningPorts(registrar.program.pid)).toEqual([])
   expect((await registrar.end()).code).toBe(0)
 })
 

@@ -2,6 +2,7 @@
  * Claim: what deploy/ renders to is a pod in which this registrar runs, registers and is probed as it should be, on every kubelet root that has an overlay
  * and with every set of components. The objects are those of test/deploy/kustomize.ts.
  */
+import { Socket } from "node:net"
 import * as path from "node:path"
 
 import { assert, describe, it } from "@effect/vitest"
@@ -184,7 +185,7 @@ describe.each(pods)("%s", (_, pod) => {
         const route = (yield* makeRoutes).get(httpGet.path)
         assert.isDefined(route)
         const target = { raw: httpGet.path, path: httpGet.path, query: "" }
-        const answer = yield* route!({ method: "GET", headers: {}, target })
+        const answer = yield* route!({ method: "GET", headers: {}, target }, new Socket())
         assert.equal(answer.status, kind === "liveness" ? 200 : 503)
       }).pipe(
         Effect.provide(

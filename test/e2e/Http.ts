@@ -42,7 +42,8 @@ export class Http {
   }
 }
 
-const freePort = (): Promise<number> =>
+/** That was free a moment ago. */
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer().once("error", reject)
     server.listen(0, "127.0.0.1", () => {

@@ -66,7 +66,9 @@ const nowhere = [
   "/healthz#x",
   "/%2e%2e/healthz",
   "/debug/pprof/",
-  "/debug/pprof"
+  "/debug/pprof",
+  "/debug/pprof/heap",
+  "/debug/pprof/profile"
 ]
 
 const unclean: ReadonlyArray<readonly [target: string, location: string, shown?: string]> = [

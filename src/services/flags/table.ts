@@ -86,7 +86,12 @@ export const flags = {
     "Deprecated, use --http-endpoint. TCP port of the HTTP server on all interfaces; 0 or less: no server. Cannot be combined with --http-endpoint.",
     { word: "--health-port" }
   ),
-  enablePprof: flag("enable-pprof", bool, false, "Accepted; this release serves no profiles."),
+  enablePprof: flag(
+    "enable-pprof",
+    bool,
+    false,
+    "Serve CPU and heap profiles at /debug/pprof/ of the HTTP server, for go tool pprof."
+  ),
   mode: flag(
     "mode",
     text,

@@ -64,11 +64,11 @@ const make = <R>(endpoint: string, features: ReadonlyArray<Feature<R>>) =>
     const requests = yield* FiberSet.make<unknown, unknown>()
     const fork = yield* FiberSet.runtime(requests)()
 
-    const answerTo = (request: Request): Effect.Effect<Answer> => {
+    const answerTo = (request: Request, connection: Socket): Effect.Effect<Answer> => {
       const to = destination(request.method, request.target, routes)
       switch (to.kind) {
         case "route":
-          return routes.get(to.path)?.(request) ?? Effect.succeed(notFound)
+          return routes.get(to.path)?.(request, connection) ?? Effect.succeed(notFound)
         case "redirect":
           return Effect.succeed(redirect(request.method, to.location))
         case "options":
@@ -82,7 +82,7 @@ const make = <R>(endpoint: string, features: ReadonlyArray<Feature<R>>) =>
 
     const server = yield* serving((request, response) => {
       const answered = Effect.map(
-        Effect.suspend(() => answerTo(request)),
+        Effect.suspend(() => answerTo(request, response.req.socket)),
         (answer) => send(response, answer)
       )
       // A fault of a route is the asker's to see, and no reason to end a registration.

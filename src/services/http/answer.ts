@@ -24,6 +24,7 @@ const phrases = {
   307: "Temporary Redirect",
   400: "Bad Request",
   404: "Not Found",
+  405: "Method Not Allowed",
   417: "Expectation Failed",
   500: "Internal Server Error",
   503: "Service Unavailable"

@@ -2,6 +2,8 @@
  * What each path answers. `/healthz` has upstream's statuses and bodies, `/livez` and `/readyz` are ours. All of it is read off the status of the chart
  * and a look at our own socket; no route changes anything.
  */
+import type { Socket } from "node:net"
+
 import * as Effect from "effect/Effect"
 
 import { driverConnected, health, lifecycleState, readiness } from "../../machine/report.ts"
@@ -13,7 +15,8 @@ import { Status } from "../Status.ts"
 import { type Answer, utf8 } from "./answer.ts"
 import type { Request } from "./request.ts"
 
-export type Route = (request: Request) => Effect.Effect<Answer>
+/** What takes long looks at the connection, whether there still is somebody who waits. */
+export type Route = (request: Request, connection: Socket) => Effect.Effect<Answer>
 /** By exact path, for any method. */
 export type Routes = ReadonlyMap<string, Route>
 /** What adds its routes to those here. Made where there is an endpoint, before anything is announced; lasts until the scope ends. */

@@ -68,6 +68,8 @@ export const notify = info("main.go:102", 0, "Received NotifyRegistrationStatus 
 export const skippingHttp = info("node_register.go:96", 0, "Skipping HTTP server")
 /** endpoint */
 export const startingHttp = info("node_register.go:99", 0, "Starting HTTP server")
+/** endpoint */
+export const startingProfiling = info("node_register.go:129", 0, "Starting profiling")
 /** err. Without a text of its own, as upstream. */
 export const httpError = error("node_register.go:138", "")
 /** socketfile */

@@ -2,6 +2,8 @@
  * Claim: a scrape tells where the chart stands and what has happened to it, in families that are all defined; counters never go back, whatever happens; and
  * to be scraped changes nothing.
  */
+import { Socket } from "node:net"
+
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -21,7 +23,7 @@ const makeScraped = Effect.fnUntraced(function* (policy = defaultPolicy) {
   const world = yield* makeWorld(policy)
   const routes = yield* Effect.provideContext(metricsRoutes("/m"), world.services)
   const scrape = Effect.gen(function* () {
-    const answer = yield* routes.get("/m")!(request)
+    const answer = yield* routes.get("/m")!(request, new Socket())
     assert.deepEqual(
       [answer.status, answer.headers],
       [200, [["Content-Type", "text/plain; version=0.0.4; charset=utf-8"]]]

@@ -38,6 +38,7 @@ describe("the catalogue", () => {
         "node_register.go:66 0 Registration Server started",
         "node_register.go:96 0 Skipping HTTP server",
         "node_register.go:99 0 Starting HTTP server",
+        "node_register.go:129 0 Starting profiling",
         "node_register.go:138 E ",
         "main.go:90 4 Received GetInfo call",
         "main.go:102 0 Received NotifyRegistrationStatus call",
