@@ -58,7 +58,7 @@ it(`lights states and transitions as they happen, and as they were${leftOut}`, a
   await browser.until(stateIs("registered"))
 
   await browser.value(
-    `(() => { const f = document.getElementById("filter"); f.value = "kubelet refused"; f.oninput() })()`
+    `(() => { const f = document.getElementById("filter"); f.value = "refused onerror"; f.oninput() })()`
   )
   await browser.until(`document.querySelectorAll("#events li:not([hidden])").length === 1`)
   expect(browser.complaints).toEqual([])
