@@ -1,9 +1,9 @@
-/** 10,000 health checks: CPU time of each, and what memory they leave behind. */
+/** 10,000 health checks: CPU time of each, and what memory they leave behind. Then 1,000 scrapes, of which CPU time is asked. */
 import { setTimeout } from "node:timers/promises"
 
 import { type Bench, inMeasure, registrars, type Subject } from "../Bench.ts"
 import { type Candidate, commandOf, emptyServer } from "../candidates.ts"
-import { healthCheck, httpFlag } from "../http.ts"
+import { got, healthCheck, httpFlag } from "../http.ts"
 import { atRest, Process } from "../Process.ts"
 import { inTurn, reasonOf } from "../turns.ts"
 import { cpuMsOf } from "../waiting.ts"
@@ -63,6 +63,14 @@ const checkEach = async ({ recorder }: Bench, { candidate: { name }, pid, port }
   recorder.record("healthCheck", name, (cpuMsOf(pid) - before) / checksInBatch)
 }
 
+/** The empty server has nothing to be scraped. */
+const scrapeOften = async ({ recorder }: Bench, { candidate: { kind, name }, pid, port }: Served): Promise<void> => {
+  if (kind === "empty") return
+  const before = cpuMsOf(pid)
+  for (let n = 0; n < checksInBatch; n++) await got(port, "/metrics")
+  recorder.record("scrape", name, (cpuMsOf(pid) - before) / checksInBatch)
+}
+
 /** One life of each that can serve. */
 const life = async (bench: Bench, candidates: ReadonlyArray<Candidate>): Promise<void> => {
   const served: Array<Served> = []
@@ -81,13 +89,14 @@ const life = async (bench: Bench, candidates: ReadonlyArray<Candidate>): Promise
     for (const { candidate, pid, idleMiB } of served) {
       bench.recorder.record("memoryAfterChecks", candidate.name, anonymousMiB(pid) - idleMiB)
     }
+    for (const each of served) await scrapeOften(bench, each)
   } finally {
     for (const { close } of served) await close()
   }
 }
 
 export const checks: Subject = {
-  figures: ["memoryAfterChecks", "healthCheck"],
+  figures: ["memoryAfterChecks", "healthCheck", "scrape"],
   measure: async (bench) => {
     for (let n = 0; n < inMeasure(lives, bench); n++) await life(bench, inTurn([emptyServer, ...registrars(bench)], n))
   }

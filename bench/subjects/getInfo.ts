@@ -13,7 +13,7 @@ import { Registration } from "../../test/fakes/protos.ts"
 import { type Bench, inMeasure, registrars, type Subject } from "../Bench.ts"
 import { type Candidate, commandOf } from "../candidates.ts"
 import { inContainer } from "../Container.ts"
-import { healthCheck, httpFlag } from "../http.ts"
+import { got, healthCheck, httpFlag } from "../http.ts"
 import { reasonOf } from "../turns.ts"
 import { freePort, inWorld } from "../World.ts"
 
@@ -21,6 +21,8 @@ const milliCpu = 100
 const periodMs = 250
 /** Four minutes of them. */
 const calls = 960
+const scrapeEveryMs = 15_000
+const profileSeconds = 30
 const garbage = { "X-Garbage": "g".repeat(15_000) }
 
 /** On a connection of its own, which is part of it. */
@@ -44,14 +46,34 @@ const begun = <A>(call: Promise<A>): Promise<A> => {
   return call
 }
 
-const life = (bench: Bench, candidate: Candidate): Promise<void> =>
+/** What an operator looks at meanwhile: a scrape every 15 s, and one CPU profile after the other. Stops with `signal`. */
+const observe = async (port: number, signal: AbortSignal): Promise<void> => {
+  const scrape = async () => {
+    for (;;) {
+      await got(port, "/metrics", signal)
+      await setTimeout(scrapeEveryMs, undefined, { signal })
+    }
+  }
+  const profile = async () => {
+    for (;;) await got(port, `/debug/pprof/profile?seconds=${profileSeconds}`, signal)
+  }
+  await Promise.all([scrape(), profile()]).catch((error: unknown) => {
+    if (!signal.aborted) throw error
+  })
+}
+
+const life = (bench: Bench, figure: "getInfo" | "getInfo.observed", candidate: Candidate): Promise<void> =>
   inWorld((world) =>
     inContainer({ milliCpu }, async (container) => {
       await world.driver.comes()
       const port = await freePort()
-      const registrar = container.start(commandOf(candidate, ...world.flags, httpFlag(port)))
+      const observed = figure === "getInfo.observed"
+      const flags = [...world.flags, httpFlag(port), ...(observed ? ["--enable-pprof"] : [])]
+      const registrar = container.start(commandOf(candidate, ...flags))
       await registrar.during(world.registered())
       await container.atRest()
+      const over = new AbortController()
+      const observing = observed ? begun(observe(port, over.signal)) : undefined
       const answers: Array<Promise<number>> = []
       const checks: Array<Promise<number | undefined>> = []
       const from = performance.now()
@@ -61,22 +83,25 @@ const life = (bench: Bench, candidate: Candidate): Promise<void> =>
         await setTimeout(periodMs / 2)
         checks.push(begun(healthCheck(port, garbage)))
       }
-      for (const ms of await registrar.during(Promise.all(answers)))
-        bench.recorder.record("getInfo", candidate.name, ms)
+      for (const ms of await registrar.during(Promise.all(answers))) bench.recorder.record(figure, candidate.name, ms)
       const unhealthy = (await registrar.during(Promise.all(checks))).filter((status) => status !== 200).length
       if (unhealthy > 0)
-        bench.warn(`getInfo: ${unhealthy} of ${checks.length} health checks of ${candidate.name} did not answer 200`)
+        bench.warn(`${figure}: ${unhealthy} of ${checks.length} health checks of ${candidate.name} did not answer 200`)
+      over.abort()
+      await observing
     })
   )
 
 export const getInfoUnderLoad: Subject = {
-  figures: ["getInfo"],
+  figures: ["getInfo", "getInfo.observed"],
   measure: async (bench) => {
-    for (const candidate of registrars(bench)) {
-      try {
-        await life(bench, candidate)
-      } catch (error) {
-        bench.recorder.cannot("getInfo", candidate.name, reasonOf(error))
+    for (const figure of ["getInfo", "getInfo.observed"] as const) {
+      for (const candidate of registrars(bench)) {
+        try {
+          await life(bench, figure, candidate)
+        } catch (error) {
+          bench.recorder.cannot(figure, candidate.name, reasonOf(error))
+        }
       }
     }
   }
