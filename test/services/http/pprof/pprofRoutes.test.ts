@@ -85,12 +85,12 @@ const asPprof = {
 
 describe("profile", () => {
   it.effect.each([
-    ["profile", 30, 1_000],
-    ["profile?", 30, 1_000],
-    ["profile?seconds=1", 1, 1_000],
-    ["profile?x=y&seconds=31", 31, 1_034],
-    ["profile?seconds=0300", 300, 10_000]
-  ] as const)("%s takes %d s, with a sample each %d us", ([target, seconds, intervalUs]) =>
+    ["profile", 30],
+    ["profile?", 30],
+    ["profile?seconds=1", 1],
+    ["profile?x=y&seconds=31", 31],
+    ["profile?seconds=0300", 300]
+  ] as const)("%s takes %d s, with a hundred samples in each", ([target, seconds]) =>
     Effect.gen(function* () {
       const { profiler, ask, connection } = yield* world()
       const listeners = () => connection.listenerCount("end") + connection.listenerCount("close")
@@ -108,9 +108,9 @@ describe("profile", () => {
         samples.map(({ stack, values }) => [stack[0]?.name, ...values]),
         [["run program.cjs:1:1", 1, 1_000_000]]
       )
-      assert.equal(period.every, intervalUs * 1_000)
+      assert.equal(period.every, 10_000_000)
       assert.equal(takenAtMs, 0)
-      assert.deepStrictEqual(profiler.asked, [`cpu each ${intervalUs}`])
+      assert.deepStrictEqual(profiler.asked, ["cpu each 10000"])
       assert.equal(listeners(), before)
     })
   )
