@@ -3,7 +3,7 @@ import type { Subject } from "../Bench.ts"
 import { checks } from "./checks.ts"
 import { help, probe, version } from "./commandLine.ts"
 import { cpu100m } from "./cpu100m.ts"
-import { getInfoUnderLoad } from "./getInfo.ts"
+import { getInfoObserved, getInfoUnderLoad } from "./getInfo.ts"
 import { idle } from "./idle.ts"
 import { image } from "./image.ts"
 import { limit32 } from "./limit32.ts"
@@ -23,6 +23,7 @@ export const subjects: ReadonlyArray<Subject> = [
   cpu100m,
   six,
   getInfoUnderLoad,
+  getInfoObserved,
   lateDriver,
   healed,
   stop,

@@ -92,17 +92,18 @@ const life = (bench: Bench, figure: "getInfo" | "getInfo.observed", candidate: C
     })
   )
 
-export const getInfoUnderLoad: Subject = {
-  figures: ["getInfo", "getInfo.observed"],
+const subjectOf = (figure: "getInfo" | "getInfo.observed"): Subject => ({
+  figures: [figure],
   measure: async (bench) => {
-    for (const figure of ["getInfo", "getInfo.observed"] as const) {
-      for (const candidate of registrars(bench)) {
-        try {
-          await life(bench, figure, candidate)
-        } catch (error) {
-          bench.recorder.cannot(figure, candidate.name, reasonOf(error))
-        }
+    for (const candidate of registrars(bench)) {
+      try {
+        await life(bench, figure, candidate)
+      } catch (error) {
+        bench.recorder.cannot(figure, candidate.name, reasonOf(error))
       }
     }
   }
-}
+})
+
+export const getInfoUnderLoad = subjectOf("getInfo")
+export const getInfoObserved = subjectOf("getInfo.observed")
