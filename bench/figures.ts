@@ -100,7 +100,7 @@ export const figures = define({
   },
   "getInfo.observed": {
     unit: "ms",
-    what: "the same while one CPU profile of 30 s follows the other, and Prometheus scrapes every 15 s",
+    what: "the same while a CPU profile is taken from nearly all of it, and Prometheus scrapes every 15 s",
     limits: atMost("p99", 200, 100)
   },
   lateDriver: {
