@@ -41,6 +41,22 @@ const wholeCheckEveryMs = 60_000
 const broken = (reason: string) => new SelfCheckError({ kind: "broken", reason })
 const missing = () => new SelfCheckError({ kind: "missing", reason: "registration socket does not exist" })
 
+const uninformed = (error: Parameters<typeof rpcError>[0]) =>
+  broken(`error getting info from node-registrar socket: ${rpcError(error)}`)
+
+/**
+ * Within `ms` of a loop that turns. A limit that ran out while the loop stood still would be heard before what has arrived meanwhile, and a registrar that is
+ * short of CPU would pass for a broken one: a stop counts as one of ten parts, however long it was.
+ */
+const within = <A>(check: Effect.Effect<A, SelfCheckError>, ms: number, late: () => SelfCheckError) =>
+  Effect.raceFirst(
+    check,
+    Effect.andThen(
+      Effect.repeat(Effect.sleep(ms / 10), { times: 9 }),
+      Effect.suspend(() => Effect.fail(late()))
+    )
+  )
+
 const reach = (api: RegistrationApi, socketPath: string) =>
   Effect.suspend(() => {
     const { greeting, arrived } = api.expectKnock()
@@ -56,7 +72,7 @@ const reach = (api: RegistrationApi, socketPath: string) =>
     )
   })
 
-const getInfo = (api: RegistrationApi, socketPath: string, callTimeoutMs: number) =>
+const getInfo = (api: RegistrationApi, socketPath: string) =>
   Effect.acquireUseRelease(
     Effect.sync(
       () =>
@@ -75,20 +91,14 @@ const getInfo = (api: RegistrationApi, socketPath: string, callTimeoutMs: number
           responseDeserialize,
           {},
           api.ownMetadata,
-          { deadline: Date.now() + callTimeoutMs },
-          (error, info) =>
-            resume(
-              error === null
-                ? Effect.succeed(info as PluginInfo)
-                : Effect.fail(broken(`error getting info from node-registrar socket: ${rpcError(error)}`))
-            )
+          (error, info) => resume(error === null ? Effect.succeed(info as PluginInfo) : Effect.fail(uninformed(error)))
         )
         return Effect.sync(() => call.cancel())
       }),
     (client) => Effect.sync(() => client.close())
   )
 
-/** Takes `callTimeoutMs` at most for each of its two halves. */
+/** Takes `callTimeoutMs` at most for each of its two halves, unless the loop stands still. */
 export const makeSelfCheck = (checked: Checked): Effect.Effect<void, SelfCheckError> => {
   const { callTimeoutMs, log } = checked
   let whole: { readonly own: OwnSocket; readonly at: number } | undefined
@@ -105,14 +115,14 @@ export const makeSelfCheck = (checked: Checked): Effect.Effect<void, SelfCheckEr
       return yield* broken(`registration socket ${socketPath} is not this registrar's`)
     }
     log.write(lines.healthCheckConnecting, { socketfile: socketPath })
-    yield* Effect.timeoutOrElse(reach(api, socketPath), {
-      duration: callTimeoutMs,
-      orElse: () =>
-        Effect.fail(broken(`error connecting to node-registrar socket ${socketPath}: context deadline exceeded`))
-    })
+    yield* within(reach(api, socketPath), callTimeoutMs, () =>
+      broken(`error connecting to node-registrar socket ${socketPath}: context deadline exceeded`)
+    )
     if (!isDue(own)) return
     log.write(lines.healthCheckCalling)
-    const { name } = yield* getInfo(api, socketPath, callTimeoutMs)
+    const { name } = yield* within(getInfo(api, socketPath), callTimeoutMs, () =>
+      uninformed({ code: grpc.status.DEADLINE_EXCEEDED, details: "" })
+    )
     if (name !== driverName) return yield* broken(`invalid driver name ${name}`)
     whole = { own, at: performance.now() }
   })
