@@ -20,8 +20,9 @@ import { pollMs, watchFolder } from "./registration/watchFolder.ts"
 import { Status } from "./Status.ts"
 import { reasonOf } from "./unixSocket.ts"
 
-/** Of a refusal's text, which stands in `reason` already; whoever asks reads no more than some thousand characters in all. */
+/** Of each text: a refusal can have megabytes, and whoever asks reads so much in all (probe.ts). */
 const longestText = 2_000
+const cut = (text: string) => text.slice(0, longestText)
 /** Between two sockets, or two attempts. */
 const restMs = 500
 
@@ -43,12 +44,12 @@ const make = (folder: string) =>
         state,
         since: status.since(),
         lastGetInfo: status.lastGetInfo(),
-        lastVerdict: verdict && { ...verdict, text: verdict.text.slice(0, longestText) }
+        lastVerdict: verdict && { ...verdict, text: cut(verdict.text) }
       }
-      if (!ready) return { ...known, registered: false, reason }
+      if (!ready) return { ...known, registered: false, reason: cut(reason) }
       return yield* Effect.match(registration.selfCheck, {
         onSuccess: () => ({ ...known, registered: true, reason }),
-        onFailure: (error) => ({ ...known, registered: false, reason: error.reason })
+        onFailure: (error) => ({ ...known, registered: false, reason: cut(error.reason) })
       })
     })
 

@@ -88,6 +88,14 @@ it("registered follows the kubelet's verdict: no, yes, no, yes", async ({ world 
   expect(await probe(path, registered)).toBe(succeeded("registered", registrar))
 })
 
+it("a refusal may be long, and the probe has its answer all the same", async ({ world }) => {
+  const path = pathFlag(world)
+  const registrar = await states.listening(world, path)
+  await world.refuses(registrar, "\u0001".repeat(50_000))
+
+  expect(await probe(path, alive)).toBe(succeeded("refused", registrar))
+})
+
 it("with nobody to ask it is alive, as it always was, and not registered", async ({ world }) => {
   const path = pathFlag(world)
   const shown = `kubeletRegistrationPath="${world.root}/csi.sock"`

@@ -15,7 +15,8 @@ import { type StatusAnswer, statusSocketPath } from "./statusSocketName.ts"
 const limitMs = 10_000
 /** A registrar that has just started has no status socket yet. */
 const retryMs = 100
-const longestAnswer = 10_000
+/** In bytes: two texts of 2,000 characters, each of six bytes at worst (`\u0001`), and what stands around them. */
+const longestAnswer = 32_768
 
 export interface ProbeResult {
   readonly code: 0 | 1
