@@ -58,8 +58,13 @@ export const readiness = (snapshot: RegistrarSnapshot) => ({
   reason: snapshot.hasTag("registered") ? "registered" : waitingFor(snapshot)
 })
 
+/** Texts of the kubelet and of the driver may have several. */
+const inOneLine = (text: string) => text.replace(/\s*[\r\n]\s*/g, " ")
+
 /** One line: the state, and what is missing for `registered`. */
-export const waitingFor = (snapshot: RegistrarSnapshot): string => {
+export const waitingFor = (snapshot: RegistrarSnapshot): string => inOneLine(missing(snapshot))
+
+const missing = (snapshot: RegistrarSnapshot): string => {
   const { context } = snapshot
   const state = lifecycleState(snapshot)
   switch (state) {

@@ -25,7 +25,7 @@ export type Feature<R = never> = Effect.Effect<Routes, never, R>
 export const text = (status: Answer["status"], body: string): Answer => ({ status, body: utf8(body) })
 const ok = text(200, "ok")
 const unavailable = (reason: string) => text(503, reason)
-const starting = unavailable("connecting: the registrar is starting")
+const startingReason = "connecting: the registrar is starting"
 const json = [["Content-Type", "application/json"]] as const
 
 export const makeRoutes: Effect.Effect<Routes, never, Klog | RegistrationServer | Status> = Effect.gen(function* () {
@@ -50,7 +50,7 @@ export const makeRoutes: Effect.Effect<Routes, never, Klog | RegistrationServer 
 
   const healthz = Effect.suspend(() => {
     const snapshot = status.snapshot()
-    if (snapshot === undefined) return Effect.succeed(starting)
+    if (snapshot === undefined) return Effect.succeed(unavailable(startingReason))
     const wanted = health(snapshot)
     if (wanted.kind === "unavailable") return Effect.succeed(unavailable(wanted.reason))
     return wanted.kind === "ok" ? Effect.succeed(ok) : answered(logged)
@@ -66,8 +66,7 @@ export const makeRoutes: Effect.Effect<Routes, never, Klog | RegistrationServer 
   const readyz = (asJson: boolean) =>
     Effect.gen(function* () {
       const snapshot = status.snapshot()
-      if (snapshot === undefined) return starting
-      const { ready, reason } = readiness(snapshot)
+      const { ready, reason } = snapshot === undefined ? { ready: false, reason: startingReason } : readiness(snapshot)
       const fault = ready
         ? yield* Effect.match(registration.selfCheck, {
             onSuccess: () => undefined,
@@ -80,9 +79,12 @@ export const makeRoutes: Effect.Effect<Routes, never, Klog | RegistrationServer 
       const body = {
         ready: code === 200,
         reason: fault ?? "registered",
-        state: lifecycleState(snapshot),
+        state: snapshot === undefined ? "connecting" : lifecycleState(snapshot),
         since: instant(status.since()),
-        driver: { name: snapshot.context.driverName, connected: driverConnected(snapshot) },
+        driver: {
+          name: snapshot?.context.driverName ?? "",
+          connected: snapshot !== undefined && driverConnected(snapshot)
+        },
         lastGetInfo: instant(status.lastGetInfo()),
         lastVerdict: verdict === undefined ? null : { ...verdict, at: instant(verdict.at) }
       }

@@ -58,6 +58,32 @@ it.live("an exception in a route is a 500 for that request, and nothing else", (
   })
 )
 
+it.live("readiness is data for whoever wants data, before there is a chart too", () =>
+  Effect.gen(function* () {
+    const address = yield* endpoint
+    yield* Layer.build(
+      Layer.provide(
+        HttpServer.layer(address),
+        services(() => undefined)
+      )
+    )
+    const response = yield* Effect.promise(() => fetch(`http://${address}/readyz?verbose`))
+
+    assert.equal(response.status, 503)
+    assert.equal(response.headers.get("content-type"), "application/json")
+    const { since, ...told } = yield* Effect.promise(() => response.json() as Promise<Record<string, unknown>>)
+    assert.isString(since)
+    assert.deepEqual(told, {
+      ready: false,
+      reason: "connecting: the registrar is starting",
+      state: "connecting",
+      driver: { name: "", connected: false },
+      lastGetInfo: null,
+      lastVerdict: null
+    })
+  })
+)
+
 const crowd: ReadonlyArray<string> = [
   "",
   "GET / HT",
