@@ -99,7 +99,7 @@ export const pprofRoutes: Effect.Effect<Routes, never, V8Profiler> = Effect.map(
       }
       if (method === "HEAD") return attachment("profile", "")
       const takenAtMs = yield* Clock.currentTimeMillis
-      const over = Effect.raceFirst(Effect.sleep(wanted * 1_000), hangUp(connection))
+      const over = Effect.timeoutOption(hangUp(connection), wanted * 1_000)
       const taken = yield* profiler.cpu(intervalUs, over)
       return attachment("profile", yield* compressed(cpuProfile(taken, intervalUs, takenAtMs)))
     },
