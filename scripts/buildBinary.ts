@@ -7,7 +7,6 @@
 //
 // --empty builds an executable whose main does nothing, in the same way: what the bench compares with. --snapshot builds one that begins with the program's
 // modules loaded, from a snapshot of V8's heap instead of pieces: two such builds differ.
-import { existsSync } from "node:fs"
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
@@ -133,9 +132,7 @@ async function findRan(arch: Arch, assets: string, names: ReadonlyArray<string>)
     for (const name of names) await writeFile(join(assets, ranOf(name)), "[]")
     await live([...node, script, assets], askedOf(arch))
     for (const [name, count] of counts) {
-      // Of a piece that no life loads there is no list.
-      const list = join(assets, ranOf(name))
-      const ran: ReadonlyArray<Range> = existsSync(list) ? JSON.parse(await readFile(list, "utf8")) : []
+      const ran: ReadonlyArray<Range> = JSON.parse(await readFile(join(assets, ranOf(name)), "utf8"))
       for (const range of ran) count.set(String(range), (count.get(String(range)) ?? 0) + 1)
     }
   }

@@ -11,7 +11,7 @@ import { makePage, type Page } from "./inspector/page.ts"
 import { ScriptError, script } from "./tools.ts"
 
 /** The page finds no events to come, and shows the file. */
-export const replayServer = ({ html, policy }: Page, record: string): Server =>
+const replayServer = ({ html, policy }: Page, record: string): Server =>
   createServer(({ url }, response) => {
     const answer = (type: string, text: string, headers: Record<string, string> = {}) =>
       response.writeHead(200, { "Content-Type": type, "Cache-Control": "no-store", ...headers }).end(text)
