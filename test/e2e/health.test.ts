@@ -89,6 +89,14 @@ it("answers with upstream's headers; JSON is also had by Accept", async ({ world
   expect(await endpoint.get("/nothing")).toBe("404 404 page not found\n")
 })
 
+it("what is missing is one line, whatever the kubelet says", async ({ world }) => {
+  const endpoint = await Http.open()
+  const registrar = await states.listening(world, endpoint.flag)
+  await world.refuses(registrar, "first\r\n  second")
+
+  expect(await endpoint.get("/readyz")).toBe("503 refused: first second")
+})
+
 it("a port in use: exit 1 with upstream's words before anything is announced", async ({ world }) => {
   await world.driver()
   const watch = world.watch()
