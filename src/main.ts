@@ -5,6 +5,7 @@ import { loadProgram, pieces } from "./services/load.ts"
 import { makeLog } from "./services/log/Log.ts"
 import { makeOutput } from "./services/log/Output.ts"
 import { installSignals } from "./services/signals/Signals.ts"
+import { terminationMessage, writeTerminationLog } from "./services/terminationLog.ts"
 import { release } from "./version.ts"
 
 const signals = installSignals(process)
@@ -38,6 +39,7 @@ const main = async (): Promise<void> => {
   }
   if (decision.kind === "exit") {
     if (decision.stdout !== undefined) stdout.write(decision.stdout)
+    if (decision.lastWords !== undefined) writeTerminationLog(terminationMessage(decision.lastWords))
     log.flush()
     return process.exit(decision.code)
   }

@@ -26,7 +26,7 @@ import { profileRoutes } from "./http/profileRoutes.ts"
 import type { Feature } from "./http/routes.ts"
 import { Klog } from "./Klog.ts"
 import * as lines from "./log/catalogue.ts"
-import type { Log } from "./log/Log.ts"
+import type { Line, Log } from "./log/Log.ts"
 import { crashOf, makeRegistrar, type Registrar } from "./Registrar.ts"
 import type { Request, Signals } from "./signals/Signals.ts"
 import { Status } from "./Status.ts"
@@ -129,9 +129,16 @@ const live = (start: Start, socketPath: string) =>
     const output = yield* registrar.outcome
     armLastResort(start.exit, output.exitCode)
     const last = lastWords(output)
-    if (last !== undefined) writeTerminationLog(terminationMessage(last, last.values, (yield* Status).history()))
+    if (last !== undefined)
+      writeTerminationLog(terminationMessage({ line: last, values: last.values }, (yield* Status).history()))
     return output
   })
+
+/** What ends the process though the chart did not: the last line of the log, and the message of the container. */
+const lastLine = (log: Log, line: Line, err: string) => {
+  writeTerminationLog(terminationMessage({ line, values: { err } }))
+  log.write(line, { err })
+}
 
 /** Ends when the process is asked to stop while the layers are being built: the chart does not listen yet. */
 const stopBefore = (signals: Signals) =>
@@ -147,8 +154,7 @@ const program = (start: Start) =>
     const { settings, log } = start
     const address = parseCsiAddress(settings.csiAddress)
     if ("fault" in address) {
-      log.write(lines.errorConnecting, { err: address.fault })
-      writeTerminationLog(terminationMessage(lines.errorConnecting, { err: address.fault }, []))
+      lastLine(log, lines.errorConnecting, address.fault)
       return 1
     }
     const services = yield* Effect.raceFirst(Layer.build(programLayer(start, address.path)), stopBefore(start.signals))
@@ -161,8 +167,7 @@ const program = (start: Start) =>
     Effect.scoped,
     Effect.catchTag("HttpAddressError", ({ reason }) =>
       Effect.sync(() => {
-        start.log.write(lines.httpError, { err: reason })
-        writeTerminationLog(terminationMessage(lines.httpError, { err: reason }, []))
+        lastLine(start.log, lines.httpError, reason)
         return 1
       })
     )
@@ -174,7 +179,7 @@ export const run = (start: Start): void => {
     fiber.addObserver((exit) => teardown(exit, start.exit))
   })
   const byOutput: Runtime.Teardown = (exit, onExit) => {
-    if (Exit.isFailure(exit)) start.log.write(lines.programFault, { err: String(exit.cause) })
+    if (Exit.isFailure(exit)) lastLine(start.log, lines.programFault, String(exit.cause))
     start.log.flush()
     onExit(Exit.isSuccess(exit) ? (exit.value as number) : 1)
   }

@@ -23,11 +23,16 @@ const cut = (text: string, bytes: number): string => {
         .replace(/\uFFFD$/, "")}…`
 }
 
-/** The message for a line of the log that is somebody's last words; `history` oldest first. At most 4,096 bytes. */
+/** A line of the log that is somebody's last words. */
+export interface LastWords {
+  readonly line: Pick<Line, "message">
+  readonly values?: { readonly err?: unknown; readonly advice?: unknown }
+}
+
+/** The message for them; `history` oldest first. At most 4,096 bytes. */
 export const terminationMessage = (
-  { message }: Pick<Line, "message">,
-  { err, advice }: { readonly err?: unknown; readonly advice?: unknown },
-  history: ReadonlyArray<Entry>
+  { line: { message }, values: { err, advice } = {} }: LastWords,
+  history: ReadonlyArray<Entry> = []
 ): string => {
   const cause = [message, err].filter((part) => part !== undefined && part !== "").join(": ")
   const transitions = history

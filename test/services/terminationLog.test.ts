@@ -16,7 +16,10 @@ const entry = (n: number): Entry => ({ at: n * 1_000, event: `event.${n}`, befor
 describe("the message", () => {
   it("names cause, advice and the last ten events, oldest first", () => {
     const history = Array.from({ length: 12 }, (_, n) => entry(n))
-    const lines = terminationMessage(line, { err: "no such file", advice: "start the driver" }, history).split("\n")
+    const lines = terminationMessage(
+      { line, values: { err: "no such file", advice: "start the driver" } },
+      history
+    ).split("\n")
     assert.deepStrictEqual(lines.slice(0, 5), [
       "Error connecting to CSI driver: no such file",
       "start the driver",
@@ -28,7 +31,7 @@ describe("the message", () => {
   })
 
   it("of a failure before the first event is the cause alone", () => {
-    assert.strictEqual(terminationMessage(line, { err: "bad" }, []), "Error connecting to CSI driver: bad\n")
+    assert.strictEqual(terminationMessage({ line, values: { err: "bad" } }), "Error connecting to CSI driver: bad\n")
   })
 
   it("fits in what the kubelet reads, whatever it is made of", () => {
@@ -36,7 +39,7 @@ describe("the message", () => {
     fc.assert(
       fc.property(text, text, fc.array(text, { maxLength: 12 }), (err, advice, events) => {
         const history = events.map((event, n) => ({ ...entry(n), event }))
-        const message = terminationMessage(line, { err, advice }, history)
+        const message = terminationMessage({ line, values: { err, advice } }, history)
         assert.isAtMost(Buffer.byteLength(message), 4_096)
         assert.isTrue(message.startsWith(line.message))
       }),

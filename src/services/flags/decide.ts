@@ -16,9 +16,18 @@ export interface Entry {
   readonly values?: Readonly<Record<string, unknown>>
 }
 
+/** Modes that ask beside a registrar, and end: neither a registrar nor the end of one. */
+export const askingModes: ReadonlySet<string> = new Set(["kubelet-registration-probe", "diagnose"])
+
 /** Log the entries with a log made of `log`, then do what `kind` says. */
 export type Decision = { readonly log: LogSettings; readonly entries: ReadonlyArray<Entry> } & (
-  | { readonly kind: "exit"; readonly code: 0 | 1 | 2; readonly stdout?: string }
+  | {
+      readonly kind: "exit"
+      readonly code: 0 | 1 | 2
+      readonly stdout?: string
+      /** Why a registrar ends before it has begun. */
+      readonly lastWords?: Entry
+    }
   | { readonly kind: "probe" | "diagnose" }
   | { readonly kind: "run" }
 )
@@ -30,24 +39,22 @@ export function decide(
   platform: NodeJS.Platform = process.platform
 ): Decision {
   const { log } = settings
-  /** Diagnose tells with 1 that something is wrong with the driver, not with the flags. */
-  const refused = settings.mode === "diagnose" ? 2 : 1
+  const refuse = (entry: Entry, log: LogSettings = settings.log): Decision => ({
+    kind: "exit",
+    // Diagnose tells with 1 that something is wrong with the driver, not with the flags.
+    code: settings.mode === "diagnose" ? 2 : 1,
+    log,
+    entries: [entry],
+    ...(askingModes.has(settings.mode) ? {} : { lastWords: entry })
+  })
   const invalid = loggingErrors(log)
   if (invalid !== undefined) {
     // No log can be made of settings that are wrong: the reason comes as text, whatever the format.
-    const values = { err: invalid }
-    return {
-      kind: "exit",
-      code: refused,
-      log: { ...log, format: "text" },
-      entries: [{ line: lines.loggingInvalid, values }]
-    }
+    return refuse({ line: lines.loggingInvalid, values: { err: invalid } }, { ...log, format: "text" })
   }
   if (settings.version) return { kind: "exit", code: 0, stdout: versionText(argv0, release), log, entries: [] }
-  if (settings.kubeletRegistrationPath === "") {
-    return { kind: "exit", code: refused, log, entries: [{ line: lines.pathRequired }] }
-  }
-  if (platform === "win32") return { kind: "exit", code: 1, log, entries: [{ line: lines.windowsUnsupported }] }
+  if (settings.kubeletRegistrationPath === "") return refuse({ line: lines.pathRequired })
+  if (platform === "win32") return refuse({ line: lines.windowsUnsupported })
   if (settings.mode === "kubelet-registration-probe") return { kind: "probe", log, entries: [] }
   if (settings.mode === "diagnose") return { kind: "diagnose", log, entries: [] }
 

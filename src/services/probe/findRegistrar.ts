@@ -1,6 +1,7 @@
 /** Finds the registrar that a probe is about: in `/proc`, by the argument that makes it this driver's. Several may run there (hostPID). */
 import * as fs from "node:fs"
 
+import { askingModes } from "../flags/decide.ts"
 import { readFlags, type Settings } from "../flags/Flags.ts"
 
 export interface FoundRegistrar {
@@ -8,9 +9,6 @@ export interface FoundRegistrar {
   readonly uid: number
   readonly settings: Settings
 }
-
-/** Modes that ask, and end: no registrars. */
-const askingModes = new Set(["kubelet-registration-probe", "diagnose"])
 
 /** Empty for a process that has gone. */
 const wordsOf = (pid: number | "self"): ReadonlyArray<string> => {
