@@ -33,8 +33,9 @@ const main = async (): Promise<void> => {
   }
   if (decision.kind === "diagnose") {
     const { diagnose } = await import("./services/diagnose/diagnose.ts")
-    const { code, text } = await diagnose(settings, args)
+    const { code, text, endHung } = await diagnose(settings, args)
     stdout.write(text)
+    endHung()
     return process.exit(code)
   }
   if (decision.kind === "exit") {

@@ -6,6 +6,7 @@ import { parseCsiAddress } from "../driver/csiAddress.ts"
 import type { Settings } from "../flags/Flags.ts"
 import { driverChecks, toldName } from "./driverChecks.ts"
 import { lookAtDriver } from "./driverFacts.ts"
+import { endHung } from "./endHung.ts"
 import { folderChecks } from "./folderChecks.ts"
 import { lookAtFolder } from "./folderFacts.ts"
 import { pathChecks } from "./pathChecks.ts"
@@ -17,11 +18,17 @@ import { within } from "./within.ts"
 /** The looks may take that long, all at once; the rest of ten seconds is for node to start and end. */
 const limitMs = 8_800
 
-/** What to print, and the exit code: 0 when all is well, 1 when not. `args` are those of this process. */
-export const diagnose = async (
-  settings: Settings,
-  args: ReadonlyArray<string>
-): Promise<{ readonly code: 0 | 1; readonly text: string }> => {
+export interface Diagnosis {
+  /** The exit code: 0 when all is well, 1 when not. */
+  readonly code: 0 | 1
+  /** What to print. */
+  readonly text: string
+  /** To be called when it is printed: ends the process where a thread of it hangs; does nothing otherwise. */
+  readonly endHung: () => void
+}
+
+/** `args` are those of this process. */
+export const diagnose = async (settings: Settings, args: ReadonlyArray<string>): Promise<Diagnosis> => {
   const address = parseCsiAddress(settings.csiAddress)
   const [driver, folder, registrar] = await Promise.all([
     "path" in address ? within(limitMs, lookAtDriver(address.path), undefined) : undefined,
@@ -36,7 +43,9 @@ export const diagnose = async (
     ...pathChecks({ settings, driver, folder, registrar, driverName }),
     ...registrarChecks(registrar, settings, Date.now())
   ])
-  return { code: report.ok ? 0 : 1, text: settings.log.format === "json" ? jsonOf(report) : textOf(report) }
+  const code = report.ok ? 0 : 1
+  const text = settings.log.format === "json" ? jsonOf(report) : textOf(report)
+  return { code, text, endHung: () => endHung(code, args) }
 }
 
 const addressCheck = (given: string, address: ReturnType<typeof parseCsiAddress>): Check =>

@@ -46,6 +46,12 @@ const shares = (pid: number, kind: "mnt" | "pid") => {
   return theirs === undefined || theirs === namespaceOf("self", kind)
 }
 
+/** How this program was called, without `args`, its own words. Empty where `/proc` cannot be read. */
+export const commandBefore = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const words = wordsOf("self")
+  return words.slice(0, Math.max(0, words.length - args.length))
+}
+
 /**
  * Every registrar in this PID namespace that was started with this `--kubelet-registration-path`. One that runs in another mount namespace belongs to
  * another pod. `args` are this process's own, which tell how many words stand before them.
@@ -54,7 +60,7 @@ export const findRegistrars = (
   kubeletRegistrationPath: string,
   args: ReadonlyArray<string>
 ): ReadonlyArray<FoundRegistrar> => {
-  const wordsBefore = wordsOf("self").length - args.length
+  const wordsBefore = commandBefore(args).length
   return processes()
     .filter((pid) => pid !== process.pid)
     .flatMap((pid) => {
