@@ -4,6 +4,7 @@ import * as net from "node:net"
 import * as Effect from "effect/Effect"
 
 import { codeOf } from "./codeOf.ts"
+import { http2Greeting } from "./http2Greeting.ts"
 
 const goReasons: Readonly<Record<string, string>> = {
   ENOENT: "no such file or directory",
@@ -45,11 +46,6 @@ export const knock = (socketPath: string): Effect.Effect<Knock> =>
     return Effect.sync(() => socket.destroy())
   })
 
-const preface = Buffer.concat([
-  Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-  Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
-])
-
 /**
  * Whether a process hangs: the kernel accepts for it, and an HTTP/2 client hears nothing for `withinMs`. Whoever answers, hangs up, or cannot be connected to
  * (a full queue, no descriptor left on either side) is not known to hang.
@@ -61,7 +57,7 @@ export const isSilent = (socketPath: string, withinMs: number): Effect.Effect<bo
       socket.destroy()
       resume(Effect.succeed(false))
     }
-    socket.write(preface)
+    socket.write(http2Greeting)
     socket.on("data", alive)
     socket.on("error", alive)
     socket.on("end", alive)

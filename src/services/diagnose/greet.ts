@@ -5,6 +5,7 @@
 import * as net from "node:net"
 
 import { codeOf } from "../codeOf.ts"
+import { http2Greeting } from "../http2Greeting.ts"
 
 export type Greeting =
   | { readonly kind: "http2"; readonly tookMs: number }
@@ -19,10 +20,6 @@ export type Greeting =
 const limitMs = 2_000
 const http1LimitMs = 1_000
 
-const preface = Buffer.concat([
-  Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-  Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
-])
 const http1Request = Buffer.from("OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 
 /** A frame's header, and more than enough to know HTTP/1 by. */
@@ -37,7 +34,7 @@ const isHttp1 = (heard: Buffer) => heard.subarray(0, 5).toString("latin1") === "
 /** Takes 3 s at most. */
 export const greet = async (socketPath: string): Promise<Greeting> => {
   const from = performance.now()
-  const heard = await say(socketPath, preface, limitMs)
+  const heard = await say(socketPath, http2Greeting, limitMs)
   if (Buffer.isBuffer(heard)) {
     if (isSettings(heard)) return { kind: "http2", tookMs: performance.now() - from }
     return isHttp1(heard) ? { kind: "http1" } : { kind: "stranger", first: heard.subarray(0, shown).toString("latin1") }
