@@ -94,12 +94,16 @@ const stop = () => {
   events = undefined
 }
 
-/** A server without events to come has a record, when it is there to replay one. */
+/** What a server has that is there to replay a record. It knows no events to come; a registrar does, though it may have no room for one more client. */
+const recordToReplay = async (): Promise<string> => {
+  const events = await fetch("machine/events", { method: "HEAD" })
+  if (events.status !== 404) return ""
+  const record = await fetch(download.href)
+  return record.ok ? record.text() : ""
+}
+
 const replay = async (asked: EventSource) => {
-  const text = await fetch(download.href).then(
-    (response) => (response.ok ? response.text() : ""),
-    () => ""
-  )
+  const text = await recordToReplay().catch(() => "")
   if (events !== asked) return
   if (text !== "" && header === undefined && showRecord(text, "replay")) return stop()
   say("not connected, trying again; a record can be opened all the same", "bad")
