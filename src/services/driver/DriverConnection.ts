@@ -246,7 +246,7 @@ const make = ({ socketPath, callTimeoutMs }: DriverSettings) =>
         shortLives = performance.now() - since < limits.settledMs ? shortLives + 1 : 0
       } while (
         shortLives <= shortLivesToBear &&
-        (yield* Effect.catch(connects(client, socketPath), () => Effect.succeed(false))) &&
+        (yield* Effect.orElseSucceed(connects(client, socketPath), () => false)) &&
         socketIdentity(socketPath) === socket
       )
     })
