@@ -36,19 +36,21 @@ const served = new Map(
       : [[name, labels]]
   ) as Array<[string, ReadonlyArray<string>]>
 )
+// Prometheus' own, for each target.
+served.set("up", [])
 
 interface Selector {
   readonly metric: string
   readonly matchers: ReadonlyArray<readonly [label: string, value: string]>
 }
 
-const keywords = ["by", "ignoring", "unless", "and", "or"]
+const keywords = ["by", "ignoring", "on", "unless", "and", "or"]
 
 /** What an expression selects, and every label in it. Whatever is no function, keyword or label list is taken for a metric. */
 const selectorsOf = (expr: string): { readonly selectors: ReadonlyArray<Selector>; readonly labels: Set<string> } => {
   const labels = new Set<string>()
   const selectors: Array<Selector> = []
-  const rest = expr.replace(/\b(?:by|ignoring)\s*\(([^)]*)\)/g, (_, list: string) => {
+  const rest = expr.replace(/\b(?:by|ignoring|on)\s*\(([^)]*)\)/g, (_, list: string) => {
     for (const label of list.split(",")) labels.add(label.trim())
     return ""
   })
