@@ -10,13 +10,20 @@ import { join } from "node:path"
 
 import { inject, test } from "vitest"
 
+import type { Report } from "../../src/services/diagnose/report.ts"
 import { Api } from "./Api.ts"
 import { pathsIn } from "./configuration.ts"
 import { DeployedDriver } from "./DeployedDriver.ts"
-import { daemonSet, namespace, type Options } from "./manifests.ts"
+import { daemonSet, namespace, type Options, registrarName } from "./manifests.ts"
 import { runInside, type Said } from "./namespaces.ts"
-import type { DaemonSet, PodState } from "./objects.ts"
+import type { DaemonSet, Pod, PodState } from "./objects.ts"
 import { pidsOfProgram } from "./processes.ts"
+
+export interface Diagnosis {
+  readonly code: number
+  readonly text: string
+  readonly report: Report
+}
 
 export class World {
   readonly paths = pathsIn(inject("cluster").folder)
@@ -54,6 +61,27 @@ export class World {
   /** As the kubelet runs a probe: by the runtime, in the container. */
   exec({ name }: PodState, container: string, ...command: ReadonlyArray<string>): Promise<Said> {
     return this.kubectl("exec", `--namespace=${namespace}`, name, `--container=${container}`, "--", ...command)
+  }
+
+  /** Our own program in our own container, with the flags of the pod and one more: its report in both forms, and its exit code. */
+  async diagnose(pod: PodState): Promise<Diagnosis> {
+    const { spec } = await this.api.get<Pod>(`/api/v1/namespaces/${namespace}/pods/${pod.name}`)
+    const { args = [] } = spec.containers.find(({ name }) => name === registrarName) ?? {}
+    const run = async (...more: ReadonlyArray<string>) => {
+      const flags = [...args, "--mode=diagnose", ...more]
+      try {
+        const { stdout } = await this.exec(pod, registrarName, "/csi-node-driver-registrar", ...flags)
+        return { code: 0, stdout }
+      } catch (error) {
+        const { stdout, stderr } = error as Said
+        // kubectl exits with 1 for troubles of its own, too.
+        const [, code] = /^command terminated with exit code (\d+)$/m.exec(stderr) ?? []
+        if (code === undefined) throw error
+        return { code: Number(code), stdout }
+      }
+    }
+    const [text, json] = [await run(), await run("--logging-format=json")]
+    return { code: text.code, text: text.stdout, report: JSON.parse(json.stdout) }
   }
 
   /** As the kubelet does a probe: from the network of the node. The status and the body. */

@@ -1,7 +1,7 @@
 /**
  * Builds what the node consists of: `node test/cluster/build.ts`.
  *
- * Kubernetes' own programs, and the images of the pods beside our registrar, go to folders of `.cache/peers`, or of
+ * Kubernetes' own programs, the images of the pods beside our registrar, and the definitions of the Prometheus Operator go to folders of `.cache/peers`, or of
  * `REGISTRAR_PEER_CACHE`; their names stand for all that they are made from, and what is there already is used. Modules and
  * compiled packages come from Go's own caches: the first build on a machine takes some eight minutes, later ones seconds.
  */
@@ -18,6 +18,8 @@ const defaultCache = join(folder, "../../.cache/peers")
 /** Part of each key, so that a change of how something is made makes it anew. */
 const recipe = "1"
 
+const monitoringTypes = "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+
 const driverArchive = "driver.oci.tar"
 const pauseArchive = "pause.oci.tar"
 
@@ -29,16 +31,20 @@ export interface NodeParts {
   /** OCI archives. */
   readonly pauseImage: string
   readonly driverImage: string
+  /** The folder of the Prometheus Operator's definitions of its objects. */
+  readonly monitoring: string
 }
 
-const go = (...args: Array<string>): string =>
+const goIn = (cwd: string, ...args: Array<string>): string =>
   execFileSync("go", args, {
-    cwd: folder,
+    cwd,
     encoding: "utf8",
     stdio: ["ignore", "pipe", "inherit"],
     // Static programs, since two of them are all there is in their image.
     env: { ...process.env, CGO_ENABLED: "0" }
   })
+
+const go = (...args: Array<string>): string => goIn(folder, ...args)
 
 const sha256 = (...words: ReadonlyArray<string>) => {
   const hash = createHash("sha256")
@@ -92,8 +98,14 @@ export const buildNodeParts = (): NodeParts => {
       buildImage({ program: join(unfinished, name), archive: join(unfinished, archive) })
     }
   })
+  const monitoringModule = join(folder, "monitoring")
+  const monitoringPins = ["go.mod", "go.sum"].map((file) => readFileSync(join(monitoringModule, file), "utf8"))
+  const monitoring = cached(`monitoring-${sha256(recipe, goVersion, ...monitoringPins)}`, (unfinished) => {
+    goIn(monitoringModule, "tool", "controller-gen", "crd", `paths=${monitoringTypes}`, `output:crd:dir=${unfinished}`)
+  })
   return {
     kubernetes,
+    monitoring,
     pause: join(images, "pause"),
     pauseImage: join(images, pauseArchive),
     driverImage: join(images, driverArchive)

@@ -28,6 +28,11 @@ export const render = async (world: World, folder: string): Promise<DaemonSet> =
   return JSON.parse(stdout) as DaemonSet
 }
 
+/** The objects of the Prometheus Operator. */
+export const monitoringFiles: ReadonlyArray<string> = globSync("monitoring/*.yaml", { cwd: root })
+  .map((file) => join(root, file))
+  .sort()
+
 /** With the image under test, and a driver that this suite has an image of; our container is changed by `adapt` only. */
 export const onThisNode = (
   { spec }: DaemonSet,

@@ -16,7 +16,7 @@ const endpoint = (driver: string) => `/var/lib/kubelet/plugins/${driver}/csi.soc
 const csiAddress = "/csi/csi.sock"
 
 /** Each pod has a network of its own. */
-const port = 9_809
+export const port = 9_809
 
 export interface Options {
   /** The driver's socket as the host sees it, and as our container does. */

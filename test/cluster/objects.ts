@@ -64,6 +64,7 @@ export interface CsiNode extends KubernetesObject {
 
 export interface Pod extends KubernetesObject {
   readonly metadata: KubernetesObject["metadata"] & { readonly uid: string }
+  readonly spec: PodSpec
   readonly status: {
     readonly podIP?: string
     readonly conditions?: ReadonlyArray<{ readonly type: string; readonly status: string }>

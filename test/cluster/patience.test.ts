@@ -44,7 +44,7 @@ describe.concurrent("side by side", () => {
     expect(await driver.log(pod, registrarName).says(refused)).toContain("this node is not known before")
   })
 
-  it("a folder at /registration that the kubelet does not watch is named in our log, and the pod is not ready", async ({
+  it("a folder at /registration that the kubelet does not watch is named in our log and by diagnose, and the pod is not ready", async ({
     world
   }) => {
     const driver = await world.driver("astray.csi.k8s.io", { registryFolder: "/var/lib/kubelet/plugins" })
@@ -54,6 +54,11 @@ describe.concurrent("side by side", () => {
 
     expect(line).toContain(`registrationFolder="/registration"`)
     expect(line).toMatch(/mount="\S*\/kubelet\/plugins on /)
+    const { code, text, report } = await world.diagnose(pod)
+    expect(code).toBe(1)
+    expect(report.cause).toEqual({ check: "folder-on-host", fault: "kubelet-not-watching" })
+    expect(text).toMatch(/^folder-on-host +FAILED +\S*\/kubelet\/plugins on /m)
+    expect(text.trimEnd().split("\n").at(-1)).toMatch(/^kubelet-not-watching: /)
     expect(driver.pods.all.flat().some(({ ready }) => ready)).toBe(false)
     expect(driver.csiNode.all.some(driver.isRegisteredIn)).toBe(false)
     expect(driver.restarts()).toBe(0)

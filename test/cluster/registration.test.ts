@@ -5,8 +5,10 @@ import { readFileSync } from "node:fs"
 
 import { expect } from "vitest"
 
+import { checkNames } from "../e2e/checkNames.ts"
+import { parseExposition } from "../services/metrics/parseExposition.ts"
 import { nodeName } from "./configuration.ts"
-import { registrarName } from "./manifests.ts"
+import { port, registrarName } from "./manifests.ts"
 import { type Node, nodeIds } from "./objects.ts"
 import { pidOfContainer, statusOf } from "./processes.ts"
 import { it } from "./World.ts"
@@ -50,7 +52,7 @@ it("nothing is left of the driver in CSINode, annotation and folder when its Dae
   expect(codes.filter((code) => code !== undefined)).toContain(0)
 })
 
-it("our container is PID 1, with no capability, no new privileges, and nowhere to write but its mounts", async ({
+it("our container is PID 1, with no capability, no new privileges, and nowhere to write but its mounts; diagnose and metrics say there that all is well", async ({
   world
 }) => {
   const driver = await world.driver("restricted.csi.k8s.io")
@@ -67,4 +69,19 @@ it("our container is PID 1, with no capability, no new privileges, and nowhere t
     .split("\n")
     .find((line) => line.split(" ")[1] === "/")
   expect(root?.split(" ")[3]?.split(",")).toContain("ro")
+
+  const { code, text, report } = await world.diagnose(pod)
+  expect(report.checks.filter(({ verdict }) => verdict !== "ok")).toEqual([])
+  expect(code).toBe(0)
+  for (const name of checkNames) expect(text).toMatch(new RegExp(`^${name} +ok `, "m"))
+  expect(text.trimEnd().split("\n").at(-1)).toBe(`${driver.name}: all is well`)
+
+  const [, status, page = ""] = /^(\d+) (.*)$/s.exec(await world.fetch(`http://${pod.address}:${port}/metrics`)) ?? []
+  expect(status).toBe("200")
+  const samples = parseExposition(`${page}\n`).flatMap((family) => family.samples)
+  expect(samples).toContainEqual({
+    name: "csi_node_driver_registrar_state",
+    labels: { state: "registered" },
+    value: 1
+  })
 })

@@ -13,6 +13,8 @@ export interface RunningCluster {
   readonly folder: string
   /** The folder of Kubernetes' programs. */
   readonly kubernetes: string
+  /** The folder of the Prometheus Operator's definitions. */
+  readonly monitoring: string
 }
 
 declare module "vitest" {
@@ -24,7 +26,7 @@ declare module "vitest" {
 export default async (project: TestProject): Promise<() => Promise<void>> => {
   checkPrerequisites()
   const registrar = registrarImage()
-  const { kubernetes, pause, pauseImage, driverImage } = buildNodeParts()
+  const { kubernetes, pause, pauseImage, driverImage, monitoring } = buildNodeParts()
   const cluster = await Cluster.start({
     kubernetes,
     pause,
@@ -34,6 +36,6 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
       [imageNames.registrar]: registrar
     }
   })
-  project.provide("cluster", { pid: cluster.pid, folder: cluster.paths.folder, kubernetes })
+  project.provide("cluster", { pid: cluster.pid, folder: cluster.paths.folder, kubernetes, monitoring })
   return () => cluster.stop()
 }

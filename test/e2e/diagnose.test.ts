@@ -14,29 +14,11 @@ import { describe, expect, onTestFinished } from "vitest"
 
 import type { Check, Report, Verdict } from "../../src/services/diagnose/report.ts"
 import { Program } from "../fakes/peers/Program.ts"
+import { checkNames } from "./checkNames.ts"
 import { type Registrar, said } from "./Registrar.ts"
 import { bundleOnly, driverName, it, preloads, socketName, underTest, type World } from "./World.ts"
 
 const limitMs = 10_000
-
-const checkNames = [
-  "csi-address",
-  "driver-socket",
-  "driver-connects",
-  "driver-speaks-http2",
-  "get-plugin-info",
-  "driver-name",
-  "probe",
-  "get-plugin-capabilities",
-  "node-get-info",
-  "registration-folder",
-  "folder-on-host",
-  "registration-sockets",
-  "path-lengths",
-  "endpoint",
-  "registrar",
-  "kubelet"
-]
 
 const registryOf = ({ root }: World): string => {
   const folder = join(root, "plugins_registry")
