@@ -1,6 +1,7 @@
 /**
  * Claim: the diagnose mode, run with the registrar's own flags, names what keeps a driver from being registered, in each of the worlds where that is known
- * to happen; it says so in text and in JSON alike, ends within ten seconds whatever hangs, changes nothing, and costs the other modes nothing.
+ * to happen; docs/troubleshooting.md has a row for each, with a line that the registrar says there. It says so in text and in JSON alike, ends within ten
+ * seconds whatever hangs, changes nothing, and costs the other modes nothing.
  *
  * Each world has a registration folder of the kubelet's name, and a path of its own for the kubelet, by which the registrar is found.
  */
@@ -14,6 +15,7 @@ import { describe, expect, onTestFinished } from "vitest"
 
 import type { Check, Report, Verdict } from "../../src/services/diagnose/report.ts"
 import { Program } from "../fakes/peers/Program.ts"
+import { rows } from "../fixtures/troubleshooting.ts"
 import { checkNames } from "./checkNames.ts"
 import { type Registrar, said } from "./Registrar.ts"
 import { bundleOnly, driverName, it, preloads, socketName, underTest, type World } from "./World.ts"
@@ -37,7 +39,7 @@ const podFlags = (world: World, ...flags: ReadonlyArray<string>): ReadonlyArray<
 /** What is at work in a world, and the flags of its pod. */
 interface Pod {
   readonly flags: ReadonlyArray<string>
-  readonly registrar?: Registrar
+  readonly registrar: Registrar
 }
 
 interface Told {
@@ -88,7 +90,7 @@ const decides = async (world: World, registrar: Registrar, error?: string): Prom
 
 const registered = async (world: World, ...flags: ReadonlyArray<string>): Promise<Pod> => {
   const made = await pod(world, said.started, ...flags)
-  await decides(world, made.registrar!)
+  await decides(world, made.registrar)
   return made
 }
 
@@ -111,6 +113,9 @@ const mayDropRights = spawnSync("setpriv", [...nobody.slice(1), "true"]).status 
 
 const refusal = `RegisterPlugin error -- plugin registration failed with err: error adding CSI driver node info: driverNodeID must not be empty`
 
+const unreachable = "/var/lib/kubelet/plugins/other/driver.sock"
+const dialFails = `RegisterPlugin error -- plugin registration failed with err: rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: dial unix ${unreachable}: connect: no such file or directory"`
+
 interface Row {
   readonly build: (world: World) => Promise<Pod>
   /** The check that names it, with its fault, and words of what was found and what to do. */
@@ -119,6 +124,8 @@ interface Row {
   readonly found: RegExp
   readonly toDo: RegExp
   readonly verdict?: Verdict
+  /** What has to happen before the log tells it, too. */
+  readonly goesOn?: (world: World, pod: Pod) => Promise<void>
   /** Why it has to be left out here. */
   readonly unless?: string | undefined
 }
@@ -224,8 +231,9 @@ const worlds: Record<string, Row> = {
     build: async (world) => {
       await world.driver()
       const flags = podFlags(world, `--plugin-registration-path=${world.root}/none`)
-      await world.registrar(...flags).program.exited
-      return { flags }
+      const registrar = world.registrar(...flags)
+      await registrar.program.exited
+      return { flags, registrar }
     },
     check: "registration-folder",
     fault: "folder-missing",
@@ -247,8 +255,9 @@ const worlds: Record<string, Row> = {
   "an endpoint that the kubelet cannot reach": {
     build: async (world) => {
       await world.driver()
-      return pod(world, said.started, "--kubelet-registration-path=/var/lib/kubelet/plugins/other/driver.sock")
+      return pod(world, said.started, `--kubelet-registration-path=${unreachable}`)
     },
+    goesOn: (world, { registrar }) => decides(world, registrar, dialFails),
     check: "endpoint",
     fault: "endpoint-unreachable",
     found: /other\/driver\.sock; the socket in the container is /,
@@ -258,7 +267,7 @@ const worlds: Record<string, Row> = {
     build: async (world) => {
       await world.driver()
       const made = await pod(world, said.started)
-      await decides(world, made.registrar!, refusal)
+      await decides(world, made.registrar, refusal)
       return made
     },
     check: "kubelet",
@@ -274,7 +283,7 @@ const worlds: Record<string, Row> = {
         ...podFlags(world, "--kubelet-registration-path=/var/lib/kubelet/plugins/x/csi.sock")
       )
       await second.says(said.started)
-      await first.registrar!.says(said.displaced)
+      await first.registrar.says(said.displaced)
       return first
     },
     check: "registration-sockets",
@@ -288,11 +297,29 @@ const names = (world: World) => fs.readdirSync(world.root, { recursive: true, en
 /** A registrar's dot-names come and go. */
 const masked = (name: string) => (basename(name).startsWith(".") ? dirname(name) : name)
 
-describe("says what is wrong with", () => {
+/** Waits for a line of the log, unless it has been said, that has these pieces in this order. */
+const tells = async ({ lines, program }: Registrar, pieces: ReadonlyArray<string>): Promise<void> => {
+  const has = (line: string) => {
+    const places = pieces.map((piece) => line.indexOf(piece))
+    return places.every((at, n) => at > (places[n - 1] ?? -1))
+  }
+  if (!lines.some(has)) await program.stderr.next(pieces.join(" … "), has)
+}
+
+it("docs/troubleshooting.md has a row for each of these, and no other", () => {
+  expect(rows.map(({ fault }) => fault).sort()).toEqual(
+    Object.values(worlds)
+      .map(({ fault }) => fault)
+      .sort()
+  )
+})
+
+describe("says what is wrong with, and the log has the line of docs/troubleshooting.md:", () => {
   for (const [title, row] of Object.entries(worlds)) {
     const left = row.unless === undefined ? "" : ` (left out: ${row.unless})`
     it.skipIf(row.unless !== undefined)(`${title}: ${row.fault}${left}`, async ({ world }) => {
-      const { flags } = await row.build(world)
+      const built = await row.build(world)
+      const { flags, registrar } = built
       const before = new Set(names(world))
 
       const report = await reported(world, flags)
@@ -305,6 +332,12 @@ describe("says what is wrong with", () => {
       expect(check.means).not.toBe("")
       expect(check.toDo).toMatch(row.toDo)
       expect(new Set(names(world))).toEqual(before)
+
+      const told = rows.find(({ fault }) => fault === row.fault)
+      expect(told).toMatchObject({ verdict: check.verdict, checks: expect.arrayContaining([row.check]) })
+      expect(told?.line).not.toEqual([])
+      await row.goesOn?.(world, built)
+      await tells(registrar, told?.line ?? [])
     })
   }
 })
@@ -318,7 +351,7 @@ it("says of a registered driver that all is well, with exit 0", async ({ world }
   expect(report.checks.filter(({ verdict }) => verdict !== "ok")).toEqual([])
   expect(report).toMatchObject({ code: 0, ok: true, cause: null, driver: driverName })
   expect(report.checks.map(({ name }) => name)).toEqual(checkNames)
-  expect(checkOf(report, "registrar").found).toMatch(new RegExp(`^pid ${registrar!.program.pid}, registered, for `))
+  expect(checkOf(report, "registrar").found).toMatch(new RegExp(`^pid ${registrar.program.pid}, registered, for `))
   expect(checkOf(report, "node-get-info").found).toContain("node_id node-1")
   expect(checkOf(report, "probe").found).toContain("Unimplemented")
   const { stdout, code } = await diagnose(world, flags)
@@ -349,8 +382,8 @@ it("a look is not taken for the kubelet's call", async ({ world }) => {
     fault: "kubelet-silent"
   })
 
-  await decides(world, registrar!)
-  expect(registrar!.messages.filter((message) => message === said.asked)).toHaveLength(1)
+  await decides(world, registrar)
+  expect(registrar.messages.filter((message) => message === said.asked)).toHaveLength(1)
   expect((await reported(world, flags)).ok).toBe(true)
 })
 
@@ -413,7 +446,7 @@ describe("takes ten seconds at most when everything hangs", () => {
     const driver = await world.driver()
     const { flags, registrar } = await registered(world)
     driver.hangs()
-    await everythingElseHangs(world, registrar!)
+    await everythingElseHangs(world, registrar)
 
     const { tookMs, code } = await diagnose(world, flags)
 
@@ -426,7 +459,7 @@ describe("takes ten seconds at most when everything hangs", () => {
     const { flags, registrar } = await registered(world)
     driver.goes()
     await serves(mute(), driver.address)
-    await everythingElseHangs(world, registrar!)
+    await everythingElseHangs(world, registrar)
 
     const { checks, code } = await reported(world, flags)
 

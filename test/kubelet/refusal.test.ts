@@ -6,6 +6,8 @@ import { join } from "node:path"
 
 import { expect, it } from "vitest"
 
+import { putDeadSocket } from "../fakes/peers/sockets.ts"
+import { rows } from "../fixtures/troubleshooting.ts"
 import { defaultDriver, type Registrar, World } from "./Harness.ts"
 
 /** How upstream's registrar begins the line after which it ends; people and tools look for it. */
@@ -90,4 +92,15 @@ it("a driver that dies after it has told its name is refused, and registered whe
   await registrar.accepted()
   await kubelet.hasDrivers(driver.name)
   expect(registrar.program.running).toBe(true)
+})
+
+it("a socket that nobody listens on is dialled in vain, with the words of docs/troubleshooting.md", async () => {
+  const world = await World.open()
+  await putDeadSocket(join(world.registry, "old.example.com-reg.sock"), join(world.root, "aside"))
+  const kubelet = await world.kubelet()
+
+  const symptom = rows.find(({ fault }) => fault === "stale-sockets")?.symptom
+  const [, text = ""] = /`(.+)`/.exec(symptom ?? "") ?? []
+  expect(text).not.toBe("")
+  expect(await kubelet.failedOperation()).toContain(text)
 })
