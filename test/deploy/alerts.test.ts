@@ -17,11 +17,13 @@ interface Rule {
   readonly alert: string
 }
 interface Case {
-  readonly alert_rule_test: ReadonlyArray<{ readonly alertname: string }>
+  readonly alert_rule_test: ReadonlyArray<{ readonly alertname: string; readonly exp_alerts: ReadonlyArray<unknown> }>
 }
 
 const rulesText = fs.readFileSync(path.join(deployFolder, "monitoring/prometheusrule.yaml"), "utf8")
-const testsText = fs.readFileSync(path.join(import.meta.dirname, "alerts.yaml"), "utf8")
+const { tests: cases, ...rest }: { readonly tests: ReadonlyArray<Case> } = parse(
+  fs.readFileSync(path.join(import.meta.dirname, "alerts.yaml"), "utf8")
+)
 const alerts: ReadonlyArray<Rule> = parse(rulesText).spec.groups[0].rules
 
 /** The rules, as promtool reads them, and beside them their tests, or those of one alert. */
@@ -30,7 +32,6 @@ const laidOut = (text: string, alert?: string) => {
   onTestFinished(() => fs.rmSync(folder, { recursive: true }))
   const rules = path.join(folder, "rules.yaml")
   const tests = path.join(folder, "alerts.yaml")
-  const { tests: cases, ...rest } = parse(testsText)
   const isWanted = ({ alert_rule_test: expected }: Case) =>
     alert === undefined || expected.some(({ alertname }) => alertname === alert)
   fs.writeFileSync(rules, JSON.stringify(parse(text).spec))
@@ -40,11 +41,7 @@ const laidOut = (text: string, alert?: string) => {
 
 it("each alert has tests in which it fires, and tests in which it does not", () => {
   for (const { alert } of alerts) {
-    const expected = (parse(testsText).tests as ReadonlyArray<Case>)
-      .flatMap(
-        (test) => test.alert_rule_test as ReadonlyArray<{ alertname: string; exp_alerts: ReadonlyArray<unknown> }>
-      )
-      .filter(({ alertname }) => alertname === alert)
+    const expected = cases.flatMap((each) => each.alert_rule_test).filter(({ alertname }) => alertname === alert)
     assert.sameMembers([...new Set(expected.map(({ exp_alerts }) => exp_alerts.length))], [0, 1])
   }
 })
