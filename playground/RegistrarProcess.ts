@@ -61,7 +61,8 @@ export class RegistrarProcess {
       `--csi-address=${csiAddress}`,
       `--kubelet-registration-path=${csiAddress}`,
       `--plugin-registration-path=${registry}`,
-      `--http-endpoint=${this.endpoint}`
+      `--http-endpoint=${this.endpoint}`,
+      "--enable-inspector"
     ]
     // A process group of its own: the Ctrl-C of a terminal is ours to pass on.
     const child = spawn(process.execPath, [bundle, ...flags], { stdio: ["ignore", "ignore", "pipe"], detached: true })

@@ -23,7 +23,7 @@ const help = `
   restart kubelet       a new kubelet, which knows nothing
   restart registrar     SIGTERM, and a new process
   second                a second registrar of the same driver comes; again: it goes
-  status                who is where
+  status                who is where, and the address of the inspector
   log                   the last ${shownLogLines} lines of the registrar's log
   quit                  the end, as Ctrl-C is`
 
@@ -123,7 +123,7 @@ class Buttons {
       if (registrar === undefined) continue
       const { label, pid, isRunning, state, endpoint } = registrar
       const about = isRunning ? `${state?.state ?? "starting"} since ${state?.since ?? "now"}` : "ended"
-      screen.print(`  ${label.padEnd(9)}  ${about}, process ${pid}, http://${endpoint}/readyz?verbose`)
+      screen.print(`  ${label.padEnd(9)}  ${about}, process ${pid}, http://${endpoint}/debug/machine`)
     }
     const drivers = [...kubelet.csiNode].map(([name, id]) => `${name} (${id})`)
     screen.print(`  CSINode    ${drivers.join(", ") || "no driver"}`)

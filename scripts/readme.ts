@@ -1,4 +1,4 @@
-// The tables of README.md and docs/troubleshooting.md that come from the code. `node scripts/readme.ts` writes them, test/readme.test.ts compares.
+// What of README.md and docs/troubleshooting.md comes from the code: tables, and the sequence of a recorded registration. `node scripts/readme.ts` writes them, test/readme.test.ts compares.
 import { readFile, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 
@@ -6,12 +6,16 @@ import { adviceTable } from "../src/machine/advice.ts"
 import { differencesTable } from "../src/machine/differences.ts"
 import { flagsTable } from "../src/services/flags/help.ts"
 import { metricsTable } from "../src/services/metrics/definitions.ts"
+import { sequenceOfFile } from "./sequence.ts"
+
+const root = resolve(import.meta.dirname, "..")
+const sequence = () => `\`\`\`mermaid\n${sequenceOfFile(join(root, "docs/registration.ndjson"))}\n\`\`\``
 
 type Blocks = Readonly<Record<string, () => string>>
 
 /** By page, from the root of the repository: what lies between its markers. */
 const pages: Readonly<Record<string, Blocks>> = {
-  "README.md": { flags: flagsTable, differences: differencesTable, metrics: metricsTable },
+  "README.md": { flags: flagsTable, differences: differencesTable, metrics: metricsTable, sequence },
   "docs/troubleshooting.md": { refusals: adviceTable }
 }
 
@@ -29,7 +33,7 @@ export const madePages = (): Promise<
 > =>
   Promise.all(
     Object.entries(pages).map(async ([page, blocks]) => {
-      const file = join(resolve(import.meta.dirname, ".."), page)
+      const file = join(root, page)
       const is = await readFile(file, "utf8")
       return { file, is, made: withBlocks(page, is, blocks) }
     })

@@ -235,7 +235,10 @@ const draw = () => {
   }
   const { at, event } = moment.entry
   const place = `event ${shown + 1} of ${entries.length}: ${eventName(event)}`
-  find("moment").textContent = `${place}, ${new Date(at).toLocaleDateString("en-CA")} ${clock(at)}`
+  find("moment").replaceChildren(
+    `${place}, `,
+    element("time", `${new Date(at).toLocaleDateString("en-CA")} ${clock(at)}`)
+  )
   slider.setAttribute("aria-valuetext", place)
   const row = rows[shown]
   row?.firstElementChild?.setAttribute("aria-current", "true")
