@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import { constants } from "node:os"
 
-import { freshBundle } from "./bundle.ts"
+import type { Bundle } from "./play.ts"
 
 const passedOn = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const
 
@@ -10,11 +10,11 @@ const passedOn = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"
 export const signalExitCode = (signal: NodeJS.Signals): number => 128 + constants.signals[signal]
 
 /** Runs the registrar with these arguments, on our stdio; signals go to it. Resolves with its exit code. */
-export const passOn = async (args: ReadonlyArray<string>): Promise<number> => {
+export const passOn = async (args: ReadonlyArray<string>, makeBundle: Bundle): Promise<number> => {
   const arrived: Array<NodeJS.Signals> = []
   let deliver = (signal: NodeJS.Signals) => void arrived.push(signal)
   for (const signal of passedOn) process.on(signal, () => deliver(signal))
-  const bundle = await freshBundle()
+  const bundle = await makeBundle()
   const [early] = arrived
   if (early !== undefined) return signalExitCode(early)
   const child = spawn(process.execPath, [bundle, ...args], { stdio: "inherit" })

@@ -10,6 +10,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
+import type { InspectionEvent } from "xstate"
 
 import type { ProcessEvent } from "../machine/events.ts"
 import { limits } from "../machine/policies.ts"
@@ -38,6 +39,8 @@ export interface Start {
   readonly log: Log
   readonly signals: Signals
   readonly exit: (code: number) => void
+  /** Hears everything xstate tells an inspector about the chart; in development only. */
+  readonly inspect?: (event: InspectionEvent) => void
 }
 
 const processEvent = (request: Request): ProcessEvent =>
@@ -121,7 +124,8 @@ const live = (start: Start, socketPath: string) =>
       csiAddress,
       address: `unix://${socketPath}`,
       registrationFolder: start.settings.pluginRegistrationPath,
-      policy: { connectTimeoutMs, registrationAttempts, reannounceOnDriverRestart }
+      policy: { connectTimeoutMs, registrationAttempts, reannounceOnDriverRestart },
+      ...(start.inspect === undefined ? {} : { inspect: start.inspect })
     })
     yield* listenToProcess(start, registrar)
     for (const flag of frugal) v8.setFlagsFromString(flag)

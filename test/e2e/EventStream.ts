@@ -23,9 +23,9 @@ export class EventStream {
   }
 
   /** Resolves when the server has answered. */
-  static open(http: Http): Promise<EventStream> {
+  static open(http: Http, path = "/debug/machine/events"): Promise<EventStream> {
     return new Promise((resolve, reject) => {
-      const url = `http://${http.flag.replace("--http-endpoint=", "")}/debug/machine/events`
+      const url = `http://${http.flag.replace("--http-endpoint=", "")}${path}`
       get(url, { agent: false }, (response) => {
         if (response.statusCode === 200) resolve(new EventStream(response))
         else reject(new Error(`${response.statusCode}`))
