@@ -23,6 +23,13 @@ const cut = (text: string, bytes: number): string => {
         .replace(/\uFFFD$/, "")}…`
 }
 
+/** Of a text of others, line breaks and tabs stay; what could steer a terminal is shown as JSON shows it. */
+const visible = (text: string): string =>
+  text.replace(
+    /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`
+  )
+
 /** A line of the log that is somebody's last words. */
 export interface LastWords {
   readonly line: Pick<Line, "message">
@@ -39,18 +46,19 @@ export const terminationMessage = (
     .slice(-lastTransitions)
     .map(({ at, event, before, after }) => `${new Date(at).toISOString()} ${event}: ${before} → ${after}`)
   const parts = [
-    cut(cause, maxCauseBytes),
-    ...(advice === undefined ? [] : [cut(String(advice), maxCauseBytes / 2)]),
+    cut(visible(cause), maxCauseBytes),
+    ...(advice === undefined ? [] : [cut(visible(String(advice)), maxCauseBytes / 2)]),
     ...(transitions.length === 0 ? [] : ["", "The last events:", ...transitions])
   ]
   return cut(`${parts.join("\n")}\n`, maxBytes)
 }
 
-/** Does nothing where the file is missing or may not be written. */
+/** Does nothing where the file is missing or may not be written, and never waits: not for the reader of a FIFO either. */
 export const writeTerminationLog = (text: string, file = path): void => {
   try {
     // Without O_CREAT.
-    const descriptor = fs.openSync(file, fs.constants.O_WRONLY | fs.constants.O_TRUNC)
+    const { O_WRONLY, O_TRUNC, O_NONBLOCK, O_NOCTTY } = fs.constants
+    const descriptor = fs.openSync(file, O_WRONLY | O_TRUNC | O_NONBLOCK | O_NOCTTY)
     try {
       fs.writeSync(descriptor, text)
     } finally {

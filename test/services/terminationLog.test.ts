@@ -1,4 +1,5 @@
 /** Claim: the message of an ended container names the cause, the advice and the last ten events, fits, and is written only where the kubelet has put a file. */
+import { execFileSync } from "node:child_process"
 import * as fs from "node:fs"
 import { join } from "node:path"
 
@@ -48,6 +49,28 @@ describe("the message", () => {
   })
 })
 
+describe("a text of others", () => {
+  it("keeps its lines, and steers no terminal", () => {
+    const message = terminationMessage({ line, values: { err: 'a\n\tb\u001b[2J\r\u0000\u009b<script>"\\' } })
+    assert.strictEqual(message, 'Error connecting to CSI driver: a\n\tb\\u001b[2J\\u000d\\u0000\\u009b<script>"\\\n')
+  })
+
+  it("has no control character, whatever it is", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (err) => {
+        assert.notMatch(
+          terminationMessage({ line, values: { err, advice: err } }),
+          /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]/
+        )
+      })
+    )
+  })
+
+  it("may have megabytes", () => {
+    assert.isAtMost(Buffer.byteLength(terminationMessage({ line, values: { err: "\u001b".repeat(2 ** 20) } })), 4_096)
+  })
+})
+
 describe("the file", () => {
   it.effect("has the message and nothing of before", () =>
     Effect.gen(function* () {
@@ -63,6 +86,41 @@ describe("the file", () => {
       const file = join(yield* tempFolder, "termination-log")
       writeTerminationLog("short\n", file)
       assert.isFalse(fs.existsSync(file))
+    })
+  )
+
+  it.effect("is not waited for where it is a FIFO, a folder or below a file", () =>
+    Effect.gen(function* () {
+      const folder = yield* tempFolder
+      const fifo = join(folder, "fifo")
+      execFileSync("mkfifo", [fifo])
+      const file = join(folder, "file")
+      fs.writeFileSync(file, "kept")
+
+      for (const path of [fifo, folder, join(file, "below")]) writeTerminationLog("short\n", path)
+
+      assert.isTrue(fs.statSync(fifo).isFIFO())
+      assert.deepStrictEqual(fs.readdirSync(folder).sort(), ["fifo", "file"])
+      assert.strictEqual(fs.readFileSync(file, "utf8"), "kept")
+    })
+  )
+
+  it.effect("is not waited for where it is a FIFO that is full", () =>
+    Effect.gen(function* () {
+      const fifo = join(yield* tempFolder, "fifo")
+      execFileSync("mkfifo", [fifo])
+      const reader = fs.openSync(fifo, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)
+      for (let n = 0; n < 20; n++) writeTerminationLog("x".repeat(4_096), fifo)
+      fs.closeSync(reader)
+    })
+  )
+
+  it.effect.skipIf(process.getuid?.() === 0)("stays as it is where it may not be written", () =>
+    Effect.gen(function* () {
+      const file = join(yield* tempFolder, "termination-log")
+      fs.writeFileSync(file, "kept", { mode: 0o400 })
+      writeTerminationLog("short\n", file)
+      assert.strictEqual(fs.readFileSync(file, "utf8"), "kept")
     })
   )
 })
