@@ -9,6 +9,7 @@ import type { Failure, Output } from "./context.ts"
 import type { RegistrarEvent } from "./events.ts"
 import { refusalRestMs } from "./policies.ts"
 import type { registrarMachine } from "./registrar.ts"
+import { shortLine } from "./texts.ts"
 
 export type RegistrarSnapshot = SnapshotFrom<typeof registrarMachine>
 
@@ -58,13 +59,13 @@ export const readiness = (snapshot: RegistrarSnapshot) => ({
   reason: snapshot.hasTag("registered") ? "registered" : waitingFor(snapshot)
 })
 
-/** Texts of the kubelet and of the driver may have several. */
-const inOneLine = (text: string) => text.replace(/\s*[\r\n]\s*/g, " ")
+/** Of a line about a wait: more is in the log. */
+const longestWait = 1_000
 
-/** One line: the state, and what is missing for `registered`. */
-export const waitingFor = (snapshot: RegistrarSnapshot): string => inOneLine(missing(snapshot))
+/** One line: the state, and what is missing for `registered`. Causes and refusals are texts of others, of any length. */
+export const waitingFor = (snapshot: RegistrarSnapshot): string => shortLine(waitOf(snapshot), longestWait)
 
-const missing = (snapshot: RegistrarSnapshot): string => {
+const waitOf = (snapshot: RegistrarSnapshot): string => {
   const { context } = snapshot
   const state = lifecycleState(snapshot)
   switch (state) {

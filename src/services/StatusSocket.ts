@@ -11,6 +11,7 @@ import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 
 import { lifecycleState, readiness } from "../machine/report.ts"
+import { shortLine } from "../machine/texts.ts"
 import { Klog } from "./Klog.ts"
 import * as lines from "./log/catalogue.ts"
 import { type StatusAnswer, statusSocketPath } from "./probe/statusSocketName.ts"
@@ -20,9 +21,8 @@ import { pollMs, watchFolder } from "./registration/watchFolder.ts"
 import { Status } from "./Status.ts"
 import { reasonOf } from "./unixSocket.ts"
 
-/** Of each text: a refusal can have megabytes, and whoever asks reads so much in all (probe.ts). */
-const longestText = 2_000
-const cut = (text: string) => text.slice(0, longestText)
+/** Of a refusal's text: whoever asks reads no more than 10,000 bytes in all, `reason` included. */
+const longestText = 1_000
 /** Between two sockets, or two attempts. */
 const restMs = 500
 
@@ -44,12 +44,12 @@ const make = (folder: string) =>
         state,
         since: status.since(),
         lastGetInfo: status.lastGetInfo(),
-        lastVerdict: verdict && { ...verdict, text: cut(verdict.text) }
+        lastVerdict: verdict && { ...verdict, text: shortLine(verdict.text, longestText) }
       }
-      if (!ready) return { ...known, registered: false, reason: cut(reason) }
+      if (!ready) return { ...known, registered: false, reason }
       return yield* Effect.match(registration.selfCheck, {
         onSuccess: () => ({ ...known, registered: true, reason }),
-        onFailure: (error) => ({ ...known, registered: false, reason: cut(error.reason) })
+        onFailure: (error) => ({ ...known, registered: false, reason: shortLine(error.reason, longestText) })
       })
     })
 

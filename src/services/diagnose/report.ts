@@ -1,4 +1,9 @@
 /** What diagnose tells: checks with a verdict each, as a table for people or one JSON document for machines. Pure. */
+import { shortLine } from "../../machine/texts.ts"
+
+/** Of a text of others. */
+const longestText = 16_000
+const inOneLine = (text: string) => shortLine(text, longestText)
 
 export type Verdict = "ok" | "warning" | "failed" | "unknown"
 
@@ -62,9 +67,6 @@ export interface Report {
 }
 
 /** A check whose `found` comes from outside is one line all the same, and so is every other text of it. */
-const inOneLine = (text: string): string =>
-  text.replace(/[\0-\x1f\x7f-\x9f\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)
-
 const clean = (check: Check): Check => ({
   ...check,
   found: inOneLine(check.found),

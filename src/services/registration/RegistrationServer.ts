@@ -13,6 +13,7 @@ import type { RegistrationStatus } from "../../../proto/generated/pluginregistra
 import type { Failure } from "../../machine/context.ts"
 import type { KubeletEvent, SocketEvent } from "../../machine/events.ts"
 import type { Announcement } from "../../machine/registrar.ts"
+import { shortened } from "../../machine/texts.ts"
 import { Klog } from "../Klog.ts"
 import * as lines from "../log/catalogue.ts"
 import {
@@ -26,6 +27,9 @@ import { makeRegistrationApi, type RegistrationApi } from "./RegistrationApi.ts"
 import { removeDeadDotNames, socketPathOf, statsOf } from "./RegistrationSocket.ts"
 import { makeSelfCheck, type SelfCheckError } from "./selfCheck.ts"
 import { pollMs, watchFolder } from "./watchFolder.ts"
+
+/** Of a refusal, which is logged, remembered and told again; gRPC lets pass 4 MiB. */
+const longestRefusal = 16_384
 
 export interface RegistrationSettings {
   /** The kubelet's plugin directory, as this process sees it. */
@@ -111,12 +115,13 @@ const make = ({ folder, endpoint, callTimeoutMs }: RegistrationSettings) =>
           log.write(lines.getInfo, { request: "" })
           send({ type: "kubelet.asked" })
         },
-        onNotify: (status) => {
-          log.write(lines.notify, { status: statusText(status) })
+        onNotify: ({ plugin_registered, error }) => {
+          const text = shortened(error, longestRefusal)
+          log.write(lines.notify, { status: statusText({ plugin_registered, error: text }) })
           send(
-            status.plugin_registered
+            plugin_registered
               ? { type: "kubelet.accepted" }
-              : { type: "kubelet.refused", text: status.error, spread: Math.random() * 2 - 1 }
+              : { type: "kubelet.refused", text, spread: Math.random() * 2 - 1 }
           )
         }
       })
