@@ -473,6 +473,74 @@ describe("takes ten seconds at most when everything hangs", () => {
   }
 })
 
+describe("whatever lies in its way", () => {
+  it("a FIFO in place of the driver's socket, and in the folder", async ({ world }) => {
+    for (const fifo of [join(world.root, "csi.sock"), join(registryOf(world), "a-reg.sock")]) {
+      expect(spawnSync("mkfifo", [fifo]).status).toBe(0)
+    }
+
+    const report = await reported(world, podFlags(world))
+
+    expect(report).toMatchObject({ code: 1, cause: { check: "driver-socket", fault: "not-a-socket" } })
+    expect(checkOf(report, "registration-sockets").found).toBe("no sockets")
+  })
+
+  it("symlinks that lead to themselves", async ({ world }) => {
+    for (const link of [
+      join(world.root, "csi.sock"),
+      join(registryOf(world), "a-reg.sock"),
+      join(world.root, "loop")
+    ]) {
+      fs.symlinkSync(link, link)
+    }
+
+    const report = await reported(world, podFlags(world))
+    const looped = await reported(world, podFlags(world, `--plugin-registration-path=${world.root}/loop`))
+
+    expect(report.code).toBe(1)
+    expect(checkOf(report, "driver-socket")).toMatchObject({
+      verdict: "failed",
+      found: expect.stringContaining("ELOOP")
+    })
+    expect(checkOf(looped, "registration-folder")).toMatchObject({
+      verdict: "failed",
+      found: expect.stringContaining("ELOOP")
+    })
+  })
+
+  it("a folder of ten thousand files, whose stale socket is found all the same", async ({ world }) => {
+    await world.driver()
+    for (let n = 0; n < 10_000; n++) fs.writeFileSync(join(registryOf(world), `file-${n}`), "")
+    await world.deadSocket(join(registryOf(world), "old.example.com-reg.sock"))
+
+    const report = await reported(world, podFlags(world))
+
+    expect(checkOf(report, "registration-sockets")).toMatchObject({
+      fault: "stale-sockets",
+      found: expect.stringContaining("old.example.com-reg.sock is stale")
+    })
+  })
+
+  it("a stream without an end at each socket", async ({ world }) => {
+    const endless = () =>
+      net.createServer((socket) => {
+        const more = () => {
+          while (!socket.destroyed && socket.write("x".repeat(65_536))) {}
+        }
+        socket.on("drain", more)
+        more()
+      })
+    await serves(endless(), join(world.root, "csi.sock"))
+    await serves(endless(), join(registryOf(world), "a-reg.sock"))
+
+    const { stdout, code, tookMs } = await diagnose(world, podFlags(world))
+
+    expect(code).toBe(1)
+    expect(stdout).toContain("fault: driver-speaks-no-http2")
+    expect(tookMs).toBeLessThanOrEqual(limitMs)
+  })
+})
+
 it("changes nothing: no file comes, goes or is touched", async ({ world }) => {
   await world.driver()
   await world.deadSocket(join(registryOf(world), "old-reg.sock"))

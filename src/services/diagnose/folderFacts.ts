@@ -8,7 +8,7 @@ import type { HostFolder } from "../registration/mountOf.ts"
 import { maxSocketPathBytes, pathBytes } from "../socketPath.ts"
 import { callAll, grpcCode } from "./call.ts"
 import { type Greeting, greet } from "./greet.ts"
-import { type FileFacts, hostFolderOf, lookAtFile, namesIn } from "./lookAtFile.ts"
+import { type FileFacts, hostFolderOf, lookAtFile, socketNamesIn } from "./lookAtFile.ts"
 import { readRegisteredName } from "./messages.ts"
 
 const callLimitMs = 1_000
@@ -36,9 +36,9 @@ export const registrationName = /^(.*)-reg\.sock$/
 
 /** Takes 8 s at most, when everything hangs. */
 export const lookAtFolder = async (folder: string): Promise<FolderFacts> => {
-  const [file, host, names] = await Promise.all([lookAtFile(folder), hostFolderOf(folder), namesIn(folder)])
-  const visible = names?.filter((name) => !name.startsWith(".")).slice(0, mostSockets)
-  const looked = visible && (await Promise.all(visible.map((name) => lookAtSocket(folder, name))))
+  const [file, host, names] = await Promise.all([lookAtFile(folder), hostFolderOf(folder), socketNamesIn(folder)])
+  const visible = names?.filter((name) => !name.startsWith("."))
+  const looked = visible && (await Promise.all(visible.slice(0, mostSockets).map((name) => lookAtSocket(folder, name))))
   return { folder, file, host, sockets: looked?.filter((socket) => socket !== undefined) }
 }
 

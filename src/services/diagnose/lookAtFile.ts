@@ -1,4 +1,5 @@
 /** What lies at a path, and on which folder of the host. A file system that does not answer ends in `hangs`, not in silence. */
+import type { Dirent } from "node:fs"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
 
@@ -44,14 +45,20 @@ const facts = async (file: string): Promise<FileFacts> => {
   }
 }
 
-/** The names in a folder, sorted; undefined when they cannot be read. */
-export const namesIn = async (folder: string): Promise<ReadonlyArray<string> | undefined> => {
-  const names = await within(
+/** What may be a socket, or lead to one. */
+const mayBeSocket = (entry: Dirent) => entry.isSocket() || entry.isSymbolicLink()
+
+/** The names of sockets and symlinks in a folder, sorted; undefined when they cannot be read. */
+export const socketNamesIn = async (folder: string): Promise<ReadonlyArray<string> | undefined> => {
+  const entries = await within(
     limitMs,
-    fs.readdir(folder).catch(() => undefined),
+    fs.readdir(folder, { withFileTypes: true }).catch(() => undefined),
     undefined
   )
-  return names?.sort()
+  return entries
+    ?.filter(mayBeSocket)
+    .map(({ name }) => name)
+    .sort()
 }
 
 /** Undefined where it cannot be found out. */
