@@ -136,3 +136,98 @@ describe.each(Object.entries(endpoints))("%s", (_, endpoint) => {
     leave(sockets)
   })
 })
+
+const observed = endpoints["everything that can be asked"]!
+
+/** A refusal of this text is an event of 12 kB: control characters are six in JSON, and the context tells the text again. */
+const longText = "\u0001".repeat(1_000)
+/** Three times what may wait for a client. */
+const manyRefusals = 600
+/** What may wait for all eight clients, and the record. */
+const streamsMiB = 20
+
+it.skipIf(!preloads)(
+  `300 clients of the inspector that never read: the slow are hung up on, and memory has a limit${bundleOnly}`,
+  async ({ world }) => {
+    world.wrapper = measured
+    const http = await Http.open()
+    const port = portOf(http)
+    const registrar = await states.registered(world, http.flag, "--registration-attempts=0", ...observed.flags)
+    await exchange(port, asks("GET", "/healthz"))
+    const before = { descriptors: descriptors(registrar), memory: await anonymousMiB(registrar) }
+    const clients = await times(3 * each, () => unread(port, asks("GET", "/debug/machine/events")))
+    const kubelet = world.kubelet()
+
+    for (let n = 0; n < manyRefusals; n++) await kubelet.notify(false, longText)
+    kubelet.close()
+
+    // Those that were one too many have had their answer, and stay.
+    const staying = before.descriptors + clients.length - 8
+    expect(await settled(port, registrar, staying)).toBeLessThanOrEqual(staying)
+    expect((await anonymousMiB(registrar)) - before.memory).toBeLessThanOrEqual(streamsMiB)
+    expect(await exchange(port, asks("GET", "/livez"))).toBe(healthy)
+    const { code, tookMs } = await registrar.end()
+    expect(code).toBe(0)
+    expect(tookMs).toBeLessThanOrEqual(promptMs)
+    leave(clients)
+  }
+)
+
+it("heads that come byte by byte, and bodies that never end, delay neither an answer nor the end", async ({
+  world
+}) => {
+  const http = await Http.open()
+  const port = portOf(http)
+  const registrar = await states.registered(world, http.flag, ...observed.flags)
+  const pathOf = (n: number) => observed.paths[n % observed.paths.length] ?? ""
+  const heads = await times(each, () => staying(port))
+  const bodies = await times(each, (n) => staying(port, asks("POST", pathOf(n), "Transfer-Encoding: chunked")))
+  const halves = await times(each, async (n) => (await staying(port, `GET ${pathOf(n)} HTTP/1.1\r\nHo`)).end())
+
+  for (const [at, letter] of [..."GET /metrics HTTP/1.1\r\nHost: a"].entries()) {
+    for (const socket of heads) socket.write(letter)
+    for (const socket of bodies) socket.write("1\r\nx\r\n")
+    if (at % 8 === 0) expect(await exchange(port, asks("GET", "/healthz"))).toBe(healthy)
+  }
+
+  const { code, tookMs } = await registrar.end()
+  expect(code).toBe(0)
+  expect(tookMs).toBeLessThanOrEqual(promptMs)
+  leave([...heads, ...bodies, ...halves])
+})
+
+const methods = ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "FOO"]
+const undebugged = ["/healthz", "/livez", "/readyz", "/metrics"]
+const debugged = [
+  "/debug",
+  "/debug/",
+  "/debug/machine",
+  "/debug/machine/events",
+  "/debug/machine/events.ndjson",
+  "/debug/pprof",
+  "/debug/pprof/",
+  "/debug/pprof/heap",
+  "/debug/pprof/profile?seconds=1"
+]
+
+it.for([
+  { title: "with all flags", flags: observed.flags, below: /^HTTP\/1\.1 (200|307|404|405|500) / },
+  { title: "without the flags, where nothing is below /debug", flags: [], below: /^HTTP\/1\.1 404 / }
+])("no method on any path changes the state, $title", async ({ flags, below }, { world }) => {
+  const http = await Http.open()
+  const port = portOf(http)
+  const registrar = await states.registered(world, http.flag, ...flags)
+  const { since } = await http.readiness()
+  const transitions = () => registrar.lines.filter((line) => line.includes("Transition"))
+  const before = transitions()
+
+  for (const method of methods) {
+    for (const path of debugged) {
+      expect(await exchange(port, asks(method, path)), `${method} ${path}`).toMatch(below)
+    }
+    for (const path of undebugged) await exchange(port, asks(method, path))
+  }
+
+  expect(await http.readiness()).toMatchObject({ state: "registered", since })
+  expect(transitions()).toEqual(before)
+})
