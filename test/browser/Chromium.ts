@@ -140,6 +140,11 @@ export class Chromium {
     await this.send("Input.dispatchKeyEvent", { type: "keyUp", ...common })
   }
 
+  /** Into what has the focus, in the place of what is selected. */
+  async type(text: string): Promise<void> {
+    await this.send("Input.insertText", { text })
+  }
+
   async close(): Promise<void> {
     this.#socket.close()
     await this.#end()
