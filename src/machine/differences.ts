@@ -62,6 +62,12 @@ export const differences: ReadonlyArray<Difference> = [
     flag: ""
   },
   {
+    situation: "the kubelet's verdict has a text of more than 16 KiB",
+    upstream: "whole, in log and exit",
+    ours: "its first 16 KiB; one line of 1,000 characters at most in `/readyz` and probes",
+    flag: ""
+  },
+  {
     situation: "SIGINT, SIGHUP",
     upstream: "dies, the socket stays; ignored when they were at the start (`nohup`)",
     ours: "as SIGTERM: socket removed, exit 0",
